@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 from pathlib import Path
 from random import Random
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from paddle_layers.data import DataError, Dataset
-from paddle_layers.data.formats import csv_records, text_lines
+from paddle_layers.data.fitted_preprocessing import encoded, learn
+from paddle_layers.data.formats import converted_files, csv_records, text_lines
+from paddle_layers.data.formats.converted_files import ENCODINGS
 from paddle_layers.data.formats.csv_records import Dialect
 from paddle_layers.data.formats.files import PositionedFile
 from paddle_layers.data.formats.text_lines import IndexedLines, decoded
@@ -37,9 +40,10 @@ class InMemory(PositionedFile):
         return self._content[at : at + size]
 
 
-def oracle(content: bytes, delimiter: str, quote: str) -> list[tuple[list[str], int]] | None:
+def oracle(content: bytes, delimiter: str, quote: str, *, spaces: bool) -> list[tuple[list[str], int]] | None:
     """Rows with the lines that they end in; None for a file that is refused."""
     options = {"quotechar": quote} if quote else {}
+    options |= {"skipinitialspace": spaces}
     lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8-sig", newline="")
     reader = csv.reader(lines, delimiter=delimiter, quoting=QUOTINGS[quote], strict=True, **options)
     try:
@@ -58,8 +62,9 @@ def test_rows_are_those_of_the_csv_module_in_files_of_any_size(monkeypatch):
         delimiter, quote = random.choice((",", ",", ";", "\t", "é")), random.choice(('"', '"', "'", ""))
         text = random.choice(("", "", "\ufeff")) + "".join(random.choices(PARTS, k=random.randrange(1, 25)))
         monkeypatch.setattr(text_lines, "_PIECE", random.choice((1, 2, 3, 7, 2**20)))
-        file, dialect = InMemory(text.encode()), Dialect(delimiter, quote)
-        wanted = oracle(text.encode(), delimiter, quote)
+        spaces = random.random() < 0.3
+        file, dialect = InMemory(text.encode()), Dialect(delimiter, quote, spaces=spaces)
+        wanted = oracle(text.encode(), delimiter, quote, spaces=spaces)
         if wanted is None:
             refused += 1
             with pytest.raises(DataError, match=r"f:\d+: "):
@@ -69,7 +74,7 @@ def test_rows_are_those_of_the_csv_module_in_files_of_any_size(monkeypatch):
         index = IndexedLines(file, dialect.records(file))
         late = [(dialect.cells(index.text(row)), int(index.numbers[row])) for row in range(len(index))]
         assert rows == late, text
-        assert filled(rows) == filled(wanted), (text, delimiter, quote)
+        assert filled(rows) == filled(wanted), (text, delimiter, quote, spaces)
     assert 500 < refused < 2500, "both kinds of files are tried"
 
 
@@ -130,3 +135,74 @@ def test_delimiters_that_cannot_be(tmp_path, delimiter):
     (tmp_path / "f").write_text("1,2\n")
     with pytest.raises(DataError, match="f: `delimiter` is"):
         opened(tmp_path / "f", delimiter=delimiter)
+
+
+@pytest.mark.parametrize("limit", [2**28, 0])
+def test_lines_before_the_header_comments_and_spaces(tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
+    path = tmp_path / "f"
+    path.write_text("made by hand\n150,4\n# x and y\nx, y\n  # none\n 1,  2\n3,   4\n")
+    data = opened(path, skip_lines=2, comment="#", spaces="ignore")
+    assert data.rows(np.arange(2))["features"].tolist() == [[1, 2], [3, 4]]
+    path.write_text("  x   'y  z'\n 1 2\n3    '4'  \n")
+    data = opened(path, delimiter=" ", quote="single", spaces="ignore")
+    assert data.columns == {"features": ("x", "y  z")}
+    assert data.rows(np.arange(2))["features"].tolist() == [[1, 2], [3, 4]]
+    path.write_text('x, note\n1, "a, b"\n2, "c\n# no comment"\n')
+    assert opened(path, comment="#", spaces="ignore", text=["note"]).rows(np.arange(2))["features"].tolist() == [
+        [1],
+        [2],
+    ]
+
+
+def test_many_spaces_take_linear_time():
+    """A quote that stays open makes every way to divide the spaces fail."""
+    dialect = Dialect(" ", "'", spaces=True)
+    with pytest.raises(DataError, match="f:1: quote not closed"):
+        list(dialect.records(InMemory((" " * 100_000 + "'a").encode())))
+
+
+@pytest.mark.parametrize("limit", [2**28, 0])
+def test_cells_that_stand_for_missing_values(tmp_path, monkeypatch, limit):
+    monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
+    path = tmp_path / "f"
+    path.write_text('x,y,kind\n1,-999,a\n"NA",2,NA\n3, NA ,b\n')
+    raw = opened(path, missing=["NA", "-999"], empty="mean", leave_out="kind")
+    data = encoded(raw, learn(raw, np.arange(3)), "here")
+    assert data.rows(np.arange(3))["features"].tolist() == [[1, 2], [2, 2], [3, 2]]
+    raw = opened(path, missing=["NA"], empty="mark", ids=["kind"], leave_out="x, y")
+    assert learn(raw, np.arange(3)).words["kind"] == ["", "a", "b"]
+
+
+@pytest.mark.parametrize("limit", [2**28, 0])
+@pytest.mark.parametrize("encoding", list(ENCODINGS))
+def test_encodings_and_compression(tmp_path, monkeypatch, encoding, limit):
+    monkeypatch.setattr(text_lines, "IN_MEMORY", limit)
+    name = "größe" if encoding in ("utf_8", "utf_16", "latin_1", "cp1252", "cp1250", "gb18030") else "x"
+    name = {"cp1251": "размер", "shift_jis": "大きさ", "big5": "大小", "euc_kr": "크기"}.get(encoding, name)
+    content = f"{name},y\n1,2\n3,4\n".encode(encoding)
+    for path, stored in ((tmp_path / "f", content), (tmp_path / "f.gz", gzip.compress(content))):
+        path.write_bytes(stored)
+        data = opened(path, encoding=encoding)
+        assert data.columns == {"features": (name, "y")}
+        assert data.rows(np.arange(2))["features"].tolist() == [[1, 2], [3, 4]]
+
+
+@pytest.mark.parametrize(
+    ("content", "settings", "message"),
+    [
+        (gzip.compress(b"x,y\n1,2\n")[:-6], {}, "f: damaged gzip file"),
+        (
+            gzip.compress(b"x,y\n" + b"1,2\n" * 5000),
+            {},
+            "f: decompresses to more than 10000 bytes; decompress it first",
+        ),
+        (b"x,y\n1,2\n\x00", {"encoding": "utf_16"}, "f is not encoded in utf_16: "),
+        (b"\x81\xff,y\n1,2\n", {"encoding": "shift_jis"}, "f is not encoded in shift_jis: "),
+    ],
+)
+def test_files_that_cannot_be_converted(tmp_path, monkeypatch, content, settings, message):
+    monkeypatch.setattr(converted_files, "_SMALL", 10_000)
+    (tmp_path / "f").write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        opened(tmp_path / "f", **settings)

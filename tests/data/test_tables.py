@@ -96,8 +96,8 @@ def test_mistakes_name_the_place_and_the_remedy(tmp_path, settings, message):
 @pytest.mark.parametrize(
     ("cell", "remedy"),
     [
-        ("NA", "leave the cell of a missing value empty, and write `empty: mean`"),
-        ("?", "leave the cell of a missing value empty"),
+        ("NA", 'write `missing: "NA"` and `empty: mean`'),
+        ("?", 'write `missing: "?"`'),
         ("1,5", "write numbers with a decimal point and without other marks, such as 1234.5"),
         ("1,500.0", "a decimal point"),
         ("15%", "a decimal point"),
@@ -116,9 +116,9 @@ def test_a_cell_that_is_no_number_is_told_what_it_may_be_meant_as(tmp_path, cell
     ("name", "content", "message"),
     [
         ("a.xlsx", b"PK\x03\x04\xff", "a.xlsx is a zip archive or an Excel workbook; save the sheet as CSV"),
-        ("a.csv.gz", b"\x1f\x8b\x08\x00\xff", "a.csv.gz is compressed with gzip; decompress it"),
-        ("a.csv", "u,v\n1,2\n".encode("utf-16"), "a.csv is encoded in UTF-16; save it as UTF-8"),
-        ("b.csv", b"\xe4,v\n1,2\n", "b.csv:1: invalid UTF-8 (byte 0); save the file as UTF-8"),
+        ("a.csv.gz", b"\x1f\x8b\x08\x00\xff", "a.csv.gz: damaged gzip file"),
+        ("a.csv", "u,v\n1,2\n".encode("utf-16"), "a.csv is encoded in UTF-16; write `encoding: utf_16`"),
+        ("b.csv", b"\xe4,v\n1,2\n", "b.csv:1: invalid UTF-8 (byte 0); set `encoding`, or save the file as UTF-8"),
         ("i.csv", b",u\n0,1\n", "i.csv:1: column 1 has no name; name it, or if it is the row index"),
         ("~/a.csv", None, "`~` is not expanded: write the full path"),
         ("https://a.org/a.csv", None, "URLs are not supported: download the file first"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 from random import Random
 from typing import Any
@@ -10,6 +11,7 @@ from unittest.mock import patch
 
 from paddle_layers.data import DataError
 from paddle_layers.data.formats import text_lines, tokenizers
+from paddle_layers.data.formats.converted_files import ENCODINGS
 from paddle_layers.data.formats.csv_records import Dialect
 from paddle_layers.data.formats.files import PositionedFile
 from paddle_layers.data.formats.text_lines import IndexedLines, decoded
@@ -79,11 +81,20 @@ class Csv(WithSettings):
             "leave_out": ("width", "width, kind", "2-3", "3-2", ",", " ", "no", HOSTILE),
             "empty": ("mean", "mark"),
             "quote": ("none", "single"),
+            "missing": (["1"], ["", "a"], [HOSTILE]),
+            "spaces": ("ignore",),
+            "comment": ("#", "1", " ", "\n", HOSTILE),
+            "skip_lines": (1, 2, 99),
+            "encoding": tuple(ENCODINGS),
         }
         chosen = {name: rng.choice(values) for name, values in settings.items() if rng.random() < 0.3}
         if rng.random() < 0.3:
             chosen["columns"] = rng.sample(COLUMNS, rng.choice((1, 1, 2)))
-        return _with(chosen, _encoded(text, rng))
+        content = _encoded(text, rng)
+        if rng.random() < 0.1:
+            content = gzip.compress(content, mtime=0)
+            content = rng.choice((content, changed_bytes(content, rng)))
+        return _with(chosen, content)
 
 
 class LargeCsv(Csv):
@@ -103,27 +114,30 @@ class Records(Target):
     name = "csv-records"
 
     def make(self, rng: Random) -> bytes:
-        """A line of a delimiter, a quote character and the size of pieces; then quotes, delimiters and line ends."""
+        """A line of settings and the size of pieces; then quotes, delimiters and line ends."""
         delimiter, quote = rng.choice((*",,;\t a|", "é")), rng.choice(('"', '"', "'", ""))
         parts = ('"', '"', '""', "'", delimiter, delimiter, *"\n\n\r a1é\0\x0b\x1c", "\r\n")
         text = rng.choice(("", "", "\ufeff")) + "".join(rng.choices(parts, k=rng.randrange(1, 40)))
-        return json.dumps([delimiter, quote, rng.choice((1, 2, 3, 7, 2**20))]).encode() + b"\n" + text.encode()
+        # A space as the delimiter that is also ignored at the end of a record is an extension of the csv module.
+        spaces = delimiter != " " and rng.random() < 0.3
+        settings = [delimiter, quote, rng.choice((1, 2, 3, 7, 2**20)), spaces]
+        return json.dumps(settings).encode() + b"\n" + text.encode()
 
     def check(self, case: bytes) -> None:
         """The same rows and line numbers, or both refuse the file."""
         head, _, content = case.partition(b"\n")
-        delimiter, quote, piece = json.loads(head)
+        delimiter, quote, piece, spaces = json.loads(head)
         path = self.folder / "f"
         path.write_bytes(content)
         with path.open(encoding="utf-8-sig", newline="") as lines:
             options: dict[str, Any] = {"quotechar": quote} if quote else {"quoting": csv.QUOTE_NONE}
-            reader = csv.reader(lines, delimiter=delimiter, strict=True, **options)
+            reader = csv.reader(lines, delimiter=delimiter, strict=True, skipinitialspace=spaces, **options)
             try:
                 wanted = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
             except csv.Error:
                 wanted = None
         with patch.object(text_lines, "_PIECE", piece):
-            file, dialect = PositionedFile(path), Dialect(delimiter, quote)
+            file, dialect = PositionedFile(path), Dialect(delimiter, quote, spaces=spaces)
             try:
                 found = [(row[0], dialect.cells(decoded(file, row))) for row in dialect.records(file)]
                 index = IndexedLines(file, dialect.records(file))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from ..problems import DataError
@@ -11,45 +13,89 @@ from .files import PositionedFile
 from .text_lines import LONGEST, SPACES, Row, text_lines
 
 
+class _Patterns(NamedTuple):
+    """Regular expressions of a dialect, for strings and for bytes."""
+
+    mark: bytes
+    end: bytes
+    cell: re.Pattern[str]
+    line: re.Pattern[bytes]
+    """A line whose quotes are closed in it."""
+    opening: re.Pattern[bytes]
+    """A quote at the beginning of a cell."""
+    later: re.Pattern[bytes]
+    """A quote at the beginning of a later cell."""
+
+    @classmethod
+    def of(cls, dialect: Dialect) -> _Patterns:
+        mark, end = re.escape(dialect.quote), re.escape(dialect.delimiter)
+        # Possessive, because a space may be the delimiter, too: many spaces would take exponential time otherwise.
+        gap = " *+" if dialect.spaces else ""
+        quoted = f"{mark}([^{mark}]*(?:{mark}{mark}[^{mark}]*)*){mark}" if mark else ""
+        bare = f"(?!{gap}{mark})[^{end}\\r\\n]*"
+        one = f"{gap}(?:{quoted}|{bare})"
+        return cls(
+            dialect.quote.encode(),
+            dialect.delimiter.encode(),
+            re.compile(f"{gap}(?:{quoted}{end}|([^{end}]*){end})" if mark else f"{gap}()([^{end}]*){end}"),
+            re.compile(f"(?:{one}{end})*{one}[\\r\\n]*".encode()),
+            re.compile(f"{gap}{mark}".encode()),
+            re.compile(f"{end}{gap}{mark}".encode()),
+        )
+
+
+@dataclass(frozen=True)
 class Dialect:
-    """CSV dialect: the delimiter, and the quote character; `quote` is empty for none.
+    """CSV dialect.
 
     The rules are those of RFC 4180: a quote opens a cell at its beginning only, and is doubled inside of one.
+
+    Args:
+        delimiter: Separator of cells, one character.
+        quote: Quote character; empty for none.
+        comment: Start of lines that are not records; empty for none.
+        skipped: Number of lines before the first record.
+        spaces: Whether spaces before a cell are ignored; those at the end of a record, too, if they separate cells.
     """
 
-    def __init__(self, delimiter: str, quote: str) -> None:
-        self.delimiter, self.quote = delimiter, quote
-        self._mark, self._end = quote.encode(), delimiter.encode()
-        self._blank = SPACES + self._end
-        mark, end = re.escape(quote), re.escape(delimiter)
-        quoted = f"{mark}([^{mark}]*(?:{mark}{mark}[^{mark}]*)*){mark}" if quote else ""
-        self._cell = re.compile(f"{quoted}{end}|([^{end}]*){end}")
-        bare = f"(?!{mark})[^{end}\\r\\n]*"
-        self._line = re.compile(f"(?:(?:{quoted}|{bare}){end})*(?:{quoted}|{bare})[\\r\\n]*".encode())
+    delimiter: str = ","
+    quote: str = '"'
+    comment: str = ""
+    skipped: int = 0
+    spaces: bool = False
+
+    @cached_property
+    def _patterns(self) -> _Patterns:
+        return _Patterns.of(self)
 
     def cells(self, row: str) -> list[str]:
         """The cells of a record of `records`, without the quotes around them."""
         mark = self.quote
-        if not mark or mark not in row:
-            return row.split(self.delimiter)
-        found = self._cell.findall(row + self.delimiter)
-        return [quoted.replace(mark * 2, mark) if quoted else bare for quoted, bare in found]
+        if self.spaces and self.delimiter == " ":
+            row = row.strip(" ")
+        if self.spaces or (mark and mark in row):
+            found = self._patterns.cell.findall(row + self.delimiter)
+            return [quoted.replace(mark * 2, mark) if quoted else bare for quoted, bare in found]
+        return row.split(self.delimiter)
 
     def records(self, file: PositionedFile) -> Iterator[Row]:
         """The records that are not blank, without their line ends.
 
         Raises `DataError` for a quoted cell that never ends, and for text after a closing quote.
         """
-        mark, blank = self._mark, self._blank
+        patterns, leaving_out = self._patterns, bool(self.comment or self.skipped)
+        mark, blank = patterns.mark, SPACES + patterns.end
         parts: list[bytes] = []
         first = size = opened = 0
         for line, begin, content in text_lines(file):
             if not parts:
+                if leaving_out and self._is_left_out(line, content):
+                    continue
                 if not mark or mark not in content:
                     if content.strip(blank):
                         yield line, begin, content.rstrip(b"\r\n")
                     continue
-                if self._line.fullmatch(content):  # the quotes are closed in their line
+                if patterns.line.fullmatch(content):  # the quotes are closed in their line
                     yield line, begin, content.rstrip(b"\r\n")
                     continue
                 first, size = begin, 0
@@ -71,16 +117,21 @@ class Dialect:
         if parts:
             raise _unclosed(file, opened, "before the end of the file")
 
+    def _is_left_out(self, line: int, content: bytes) -> bool:
+        comment = self.comment.encode()
+        return line <= self.skipped or (bool(comment) and content.lstrip(SPACES).startswith(comment))
+
     def _scan(self, line: bytes, *, inside: bool) -> _LineEnd:
         """The lexical state at the end of a line that begins within a quoted cell or at a record."""
-        mark, end, at, carried = self._mark, self._end, 0, inside
+        patterns, at, carried = self._patterns, 0, inside
+        mark, end = patterns.mark, patterns.end
         while True:
             if not inside:
-                if not line.startswith(mark, at):  # a quote opens a cell at its beginning only
-                    at = line.find(end + mark, at) + len(end)
-                    if at < len(end):
-                        return _LineEnd(inside=False)
-                inside, carried, at = True, False, at + len(mark)
+                # A quote opens a cell at its beginning only.
+                opening = patterns.opening.match(line, at) or patterns.later.search(line, at)
+                if opening is None:
+                    return _LineEnd(inside=False)
+                inside, carried, at = True, False, opening.end()
             at = line.find(mark, at)
             if at < 0:
                 return _LineEnd(inside=True, carried=carried)

@@ -6,9 +6,10 @@ import contextlib
 import os
 import stat
 import tempfile
+import weakref
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, ClassVar
 
 import numpy as np
 
@@ -33,23 +34,28 @@ class PositionedFile:
     is copied to an unnamed temporary file.
     """
 
+    advice: ClassVar[str] = "save the file as UTF-8"
+    """For a text that is not UTF-8."""
+
     def __init__(self, path: Path, base: str = "paths are relative to the training file") -> None:
         self.path = path
         try:
-            self._file: IO[bytes] = path.open("rb", buffering=0)
+            file: IO[bytes] = path.open("rb", buffering=0)
         except FileNotFoundError:
             raise missing_file(path, base) from None
         except (OSError, ValueError) as error:  # a zero byte in the name
             raise DataError(f"cannot read {str(path)!r}: {getattr(error, 'strerror', error)}") from None
-        if not stat.S_ISREG(os.fstat(self._file.fileno()).st_mode):
-            with self._file as pipe:
-                self._file = _spooled(path, pipe)
-        self.size = os.fstat(self._file.fileno()).st_size
         self._moving = ForkSafeLock()
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            with file as pipe:
+                file = _spooled(path, pipe)
+        self._own(file)
 
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            self._file.close()
+    def _own(self, file: IO[bytes]) -> None:
+        """Read from a file, and close it with the last reference to this object."""
+        self._file, self.size = file, os.fstat(file.fileno()).st_size
+        # `__del__` may come after the finalizer of the file, which warns, if both are parts of a reference cycle.
+        weakref.finalize(self, file.close)
 
     def read(self, at: int, size: int) -> bytes:
         """So many bytes from a position on; fewer at the end of the file."""

@@ -219,7 +219,7 @@ class TableColumns:
         if error.column == self._label:
             return f'; list the label words in `classes`, or write `ids: "label = {name}"` instead of `label`'
         if error.kind == "absent":
-            return "; leave the cell of a missing value empty, and write `empty: mean`"
+            return f'; if it stands for a missing value, write `missing: "{error.cell}"` and `empty: mean`'
         if error.kind == "empty":
             return "; `empty: mean` imputes the mean of the column, `empty: mark` also adds an indicator column"
         if error.kind:

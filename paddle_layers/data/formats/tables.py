@@ -28,8 +28,11 @@ class CsvTable:
     Raises `DataError` for a file that cannot be read, and for two columns of one name.
     """
 
-    def __init__(self, file: PositionedFile, dialect: Dialect, *, header: str = "auto") -> None:
+    def __init__(
+        self, file: PositionedFile, dialect: Dialect, *, header: str = "auto", missing: Iterable[str] = ()
+    ) -> None:
         self.file, self.path, self.dialect = file, file.path, dialect
+        self._missing = frozenset(missing)
         check_text(file)
         first, second = [*itertools.islice(self._records(), 2), _NO_ROW, _NO_ROW][:2]
         cells = self._cells(first) if first[2] else []
@@ -135,6 +138,8 @@ class CsvTable:
         self.words = {column: [] for column in words}
         for line, text in self._rows():
             cells = self.dialect.cells(text)
+            if self._missing:
+                cells = ["" if cell.strip() in self._missing else cell for cell in cells]
             try:
                 row = self._row(line, text, cells, gaps)
             except DataError as error:
@@ -204,7 +209,7 @@ class CsvTable:
         what = f"{cell!r} is not a number{meant}" if cell else "empty cell"
         place = f"{self.path}:{line}: column {column + 1} (`{self.names[column]}`)"
         kind = "empty" if not cell else "absent" if cell.lower() in _ABSENT else "other notation" if meant else ""
-        raise BadCell(f"{place}: {what}", column, line, kind)
+        raise BadCell(f"{place}: {what}", cell, column, line, kind)
 
     def _check_finite(self, gaps: Container[int], *, skip: bool) -> None:
         may_be_empty = np.array([column in gaps for column in self._numbers], bool)
@@ -233,9 +238,9 @@ class BadCell(DataError):
     `kind` is "empty", "absent" for a word such as `NA`, "other notation" for a number such as `1,5`, else nothing.
     """
 
-    def __init__(self, message: str, column: int, line: int, kind: str) -> None:
+    def __init__(self, message: str, cell: str, column: int, line: int, kind: str) -> None:
         super().__init__(message)
-        self.column, self.line, self.kind = column, line, kind
+        self.cell, self.column, self.line, self.kind = cell, column, line, kind
 
 
 _NO_ROW: Row = (1, 0, b"")

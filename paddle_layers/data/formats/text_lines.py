@@ -68,7 +68,7 @@ def decoded(file: PositionedFile, row: Row) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        otherwise = f"{file.path}:{line}: invalid UTF-8 (byte {begin + error.start}); save the file as UTF-8"
+        otherwise = f"{file.path}:{line}: invalid UTF-8 (byte {begin + error.start}); {file.advice}"
         raise no_text(file.path, file.read(0, 4), otherwise) from None
 
 

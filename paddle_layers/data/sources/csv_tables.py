@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Container
 from pathlib import Path
 
-from paddle_layers.define import Choice, String, Strings, source
+from paddle_layers.define import Choice, Int, String, Strings, source
 
 from ..dataset import Dataset
+from ..formats.converted_files import ENCODINGS, Utf8File
 from ..formats.csv_records import Dialect
-from ..formats.files import PositionedFile
 from ..formats.table_columns import LargeTable, TableColumns
 from ..formats.tables import CsvTable
 from ..formats.text_lines import is_large
@@ -29,7 +29,7 @@ class Csv:
     read lazily, and their errors are reported then.
     """
 
-    file = String("path of the file, relative to the training file")
+    file = String("path of the file, relative to the training file; it may be compressed by gzip")
     label = String("label column, by name or by number from 1; the field `label`", default="")
     classes = Strings(
         "class names of the label column in the order of their ids; absent: labels are numbers", default=()
@@ -52,6 +52,7 @@ class Csv:
         },
         default="refuse",
     )
+    missing = Strings('cells that count as empty, such as "NA"', default=())
     header = Choice(
         "whether the first line names the columns",
         options={"auto": "yes if no cell is a number", "yes": "it names the columns", "no": "it is data"},
@@ -67,6 +68,18 @@ class Csv:
         },
         default="double",
     )
+
+    spaces = Choice(
+        "spaces around delimiters",
+        options={
+            "keep": "part of the cells; ignored around numbers and words",
+            "ignore": "ignored, also before a quote; if the delimiter is a space, several are one delimiter",
+        },
+        default="keep",
+    )
+    comment = String('start of lines to ignore, such as "#"', default="")
+    skip_lines = Int("number of lines before the header or the first row", default=0, min=0)
+    encoding = Choice("encoding of the file", options=ENCODINGS, default="utf_8")
 
     def names(self, base: Path) -> dict[str, tuple[str, ...]]:
         """The names of classes that are listed."""
@@ -85,15 +98,10 @@ class Csv:
     ) -> Dataset:
         """As `open_fields`; of the fields in `targets` no cell may be empty. With `skip` bad rows are noted as such."""
         path = base / self.file
-        if len(self.delimiter) != 1 or self.delimiter in "\r\n":
-            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, expected a single character")
-        quote = QUOTES[self.quote]
-        if self.delimiter == quote:
-            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, the quote character; also write `quote: none`")
         if self.classes and not self.label:
             raise DataError(f"{path}: `classes` requires `label`, the label column")
-        file = PositionedFile(path)
-        table = CsvTable(file, Dialect(self.delimiter, quote), header=self.header)
+        file = Utf8File(path, "paths are relative to the training file", self.encoding)
+        table = CsvTable(file, self._dialect(path), header=self.header, missing=self.missing)
         if not table.names:
             raise DataError(f"{path} has no rows")
         large = is_large(file)
@@ -114,6 +122,14 @@ class Csv:
             bad=table.bad,
             note=columns.note(),
         )
+
+    def _dialect(self, path: Path) -> Dialect:
+        quote = QUOTES[self.quote]
+        if len(self.delimiter) != 1 or self.delimiter in "\r\n":
+            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, expected a single character")
+        if self.delimiter == quote:
+            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, the quote character; also write `quote: none`")
+        return Dialect(self.delimiter, quote, self.comment, self.skip_lines, self.spaces == "ignore")
 
     def word_fields(self) -> set[str]:
         """The fields whose values are ids of words."""

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_layers.define import String, Strings, source
+from paddle_layers.define import Choice, String, Strings, source
 
 from ..dataset import Dataset
-from ..formats.files import PositionedFile
+from ..formats.converted_files import ENCODINGS, Utf8File
 from ..formats.text_files import WordSequences, large_text
 from ..formats.text_lines import is_large
 from ..formats.tokenizers import Tokenizer, read_dictionary
@@ -34,11 +34,12 @@ class TextFile:
     over 256 MiB are read lazily, and their errors are reported then.
     """
 
-    file = String("path of the text file, relative to the training file")
+    file = String("path of the text file, relative to the training file; it may be compressed by gzip")
     dictionary = String("path of the vocabulary: one word per line, whose line number, from 0, is the id", default="")
     unknown = String("word of the dictionary for out-of-vocabulary words; absent: these are errors", default="")
     tokenizer = String("path of a `tokenizer.json`, instead of a dictionary", default="")
     classes = Strings("class names of the label in the order of their ids; absent: lines have no label", default=())
+    encoding = Choice("encoding of the text file", options=ENCODINGS, default="utf_8")
 
     def names(self, base: Path) -> dict[str, tuple[str, ...]]:
         """The names of classes that are listed, and the words of the dictionary where it is there."""
@@ -68,7 +69,7 @@ class TextFile:
             words["words"] = tokenizer.pieces
         elif ids is not None:
             words["words"] = tuple(ids)
-        file = PositionedFile(path, "")
+        file = Utf8File(path, "", self.encoding)
         if is_large(file):
             parse = partial(WordSequences, file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
             return large_text(file, parse, words)
