@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from .lazy_columns import StoredColumn
 from .problems import DataError
+from .vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.batch.values import Csr, Sequences
@@ -169,9 +170,9 @@ class SequenceColumn:
 
 
 class WordColumn:
-    """A word in every row, or with `text` any number of words between spaces; they become ids by a dictionary."""
+    """A word in every row, or with `text` any number of words; they become ids by a dictionary."""
 
-    def __init__(self, cells: Sequence[str] | StoredColumn, *, text: bool = False) -> None:
+    def __init__(self, cells: Sequence[str] | StoredColumn, *, text: Vocabulary | None = None) -> None:
         self.cells, self.text = cells, text
 
     def __len__(self) -> int:
@@ -183,7 +184,7 @@ class WordColumn:
             chosen = (cell for part in self.cells.parts(rows) for cell in part)
         else:
             chosen = (self.cells[row] for row in rows.tolist())
-        return Counter(word for cell in chosen for word in cell.split()) if self.text else Counter(chosen)
+        return Counter(word for cell in chosen for word in self.text.split(cell)) if self.text else Counter(chosen)
 
 
 class GapColumn:

@@ -23,6 +23,7 @@ from .dataset import Dataset
 from .lazy_columns import StoredColumn
 from .names import aligned, check_same_names, listed_names
 from .problems import DataError
+from .vocabulary import Vocabulary
 
 FILE = "data.json"
 """Its name, in the folder of the weights."""
@@ -227,7 +228,7 @@ def _sorted(parts: Sequence[tuple[WordColumn, Rows]]) -> list[str]:
     for column, rows in parts:
         counts.update(column.counts(rows))
     text = parts[0][0].text
-    return sorted(counts, key=lambda word: (-counts[word] if text else 0, word))
+    return sorted(counts) if text is None else text.select(counts)
 
 
 def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[float]:
@@ -338,8 +339,8 @@ def _numbered(column: WordColumn, ids: Mapping[str, int]) -> tuple[Any, tuple[in
     """The ids, and the first unknown word with its row, unless the text is read lazily."""
     if isinstance(column.cells, StoredColumn):
         number = partial(_numbers_of, text=column.text, ids=ids)
-        return column.cells.then(number, (), np.int64, level=int(column.text)), None
-    parts = [cell.split() if column.text else [cell] for cell in column.cells]
+        return column.cells.then(number, (), np.int64, level=int(column.text is not None)), None
+    parts = [[cell] if column.text is None else column.text.split(cell) for cell in column.cells]
     numbers = np.array([ids.get(word, len(ids)) for part in parts for word in part], np.int64)
     starts = np.zeros(len(parts) + 1, np.int64)
     np.cumsum([len(part) for part in parts], out=starts[1:])
@@ -351,7 +352,7 @@ def _numbered(column: WordColumn, ids: Mapping[str, int]) -> tuple[Any, tuple[in
     return (SequenceColumn(numbers, starts) if column.text else numbers), first
 
 
-def _numbers_of(cells: Sequence[str], text: bool, ids: Mapping[str, int]) -> Any:
+def _numbers_of(cells: Sequence[str], text: Vocabulary | None, ids: Mapping[str, int]) -> Any:
     return _numbered(WordColumn(cells, text=text), ids)[0]
 
 

@@ -86,6 +86,10 @@ class Csv(WithSettings):
             "comment": ("#", "1", " ", "\n", HOSTILE),
             "skip_lines": (1, 2, 99),
             "encoding": tuple(ENCODINGS),
+            "lowercase": (True,),
+            "punctuation": ("remove", "separate"),
+            "min_count": (2,),
+            "max_words": (1, 3),
         }
         chosen = {name: rng.choice(values) for name, values in settings.items() if rng.random() < 0.3}
         if rng.random() < 0.3:
@@ -167,7 +171,16 @@ class Text(WithSettings):
         text = "".join(rng.choice(words) + rng.choice((" ", " ", "\t", "")) for _ in range(rng.randrange(30)))
         if rng.random() < 0.3:
             text = "a\t" + text.replace("\n", "\nb\t")
-        settings = {"classes": CLASSES, "unknown": ("a", "c", "zzz", HOSTILE), "words": DICTIONARIES}
+        settings = {
+            "classes": CLASSES,
+            "unknown": ("a", "c", "zzz", HOSTILE),
+            "words": DICTIONARIES,
+            "lowercase": (True,),
+            "punctuation": ("remove", "separate"),
+            "min_count": (2,),
+            "max_words": (1, 3),
+            "encoding": tuple(ENCODINGS),
+        }
         chosen = {name: rng.choice(values) for name, values in settings.items() if rng.random() < 0.4}
         return _with({"dictionary": rng.choice(("words", "words", "")), **chosen}, _encoded(text, rng))
 

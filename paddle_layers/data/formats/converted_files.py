@@ -51,7 +51,7 @@ class Utf8File(PositionedFile):
 
     def _converted(self, stored: IO[bytes], encoding: str, *, compressed: bool) -> IO[bytes]:
         """A temporary file with all bytes, copied in pieces."""
-        source: IO[bytes] = gzip.GzipFile(fileobj=stored) if compressed else stored
+        source = gzip.GzipFile(fileobj=stored) if compressed else stored
         most = min(max(_SMALL, _MOST_COMPRESSION * self.size), SPOOLED) if compressed else self.size
         decoder, read = codecs.getincrementaldecoder(encoding)(), 0
         with contextlib.ExitStack() as stack:

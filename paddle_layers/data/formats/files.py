@@ -35,7 +35,7 @@ class PositionedFile:
     """
 
     advice: ClassVar[str] = "save the file as UTF-8"
-    """For a text that is not UTF-8."""
+    """Advice for files that are not UTF-8."""
 
     def __init__(self, path: Path, base: str = "paths are relative to the training file") -> None:
         self.path = path

@@ -12,6 +12,7 @@ from ..columns import GapColumn, Rows, WordColumn
 from ..dataset import Dataset
 from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
+from ..vocabulary import Vocabulary
 from .tables import BadCell, CsvTable
 from .text_lines import IndexedLines
 
@@ -27,6 +28,10 @@ class TableSettings(Protocol):
     leave_out: str
     empty: str
     header: str
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The settings of text columns."""
 
 
 class TableColumns:
@@ -90,7 +95,7 @@ class TableColumns:
         for name, at in self._text.items():
             if name in self._targets:
                 self._check_words(at, f"empty cell, {_NO_TARGET}")
-            found[name] = WordColumn(table.words[at], text=True)
+            found[name] = WordColumn(table.words[at], text=self._settings.vocabulary)
         if self._label >= 0:
             found["label"] = self._classes() if self._settings.classes else table.whole(self._label, skip=self._skip)
         self._replace_bad(found)
@@ -219,7 +224,7 @@ class TableColumns:
         if error.column == self._label:
             return f'; list the label words in `classes`, or write `ids: "label = {name}"` instead of `label`'
         if error.kind == "absent":
-            return f'; if it stands for a missing value, write `missing: "{error.cell}"` and `empty: mean`'
+            return f'; if it marks a missing value, write `missing: "{error.cell}"` and `empty: mean`'
         if error.kind == "empty":
             return "; `empty: mean` imputes the mean of the column, `empty: mark` also adds an indicator column"
         if error.kind:

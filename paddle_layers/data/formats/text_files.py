@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..columns import Rows, SequenceColumn, WordColumn
 from ..dataset import Dataset
 from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
+from ..vocabulary import Vocabulary
 from .files import PositionedFile
 from .text_lines import IndexedLines, numbered_lines, words_lines
 
@@ -22,26 +23,37 @@ if TYPE_CHECKING:
 _UNKNOWN = "; add it to the dictionary, or set the out-of-vocabulary word with `unknown: ...`"
 
 
-class WordSequences:
-    """Words of a file as ids; `lines[row]` is the line in the file. Empty lines are skipped.
+class Coding(NamedTuple):
+    """Encoding of lines as ids.
 
     Without `ids` the words stay words: their ids come from the training data. `unknown` is the id of out-of-vocabulary
     words; without it they raise `DataError`, with file and line. With a `tokenizer` the ids are those of the tokens of
-    a line. `lines` are some of its lines with their numbers, instead of all. With `classes` the first word, up to a
-    tab, is the label; unless it is `labelled`, it is skipped and may be missing.
+    a line.
+    """
+
+    ids: Mapping[str, int] | None
+    unknown: int | None
+    tokenizer: Tokenizer | None
+    vocabulary: Vocabulary
+
+
+class WordSequences:
+    """Words of a file as ids; `lines[row]` is the line in the file. Empty lines are skipped.
+
+    `lines` are some of its lines with their numbers, instead of all. With `classes` the first word, up to a tab, is the
+    label; unless it is `labelled`, it is skipped and may be missing.
     """
 
     def __init__(
         self,
         file: PositionedFile,
-        ids: dict[str, int] | None,
-        unknown: int | None,
+        coding: Coding,
         classes: Sequence[str],
         *,
         labelled: bool = True,
-        tokenizer: Tokenizer | None = None,
         lines: Iterable[tuple[int, str]] | None = None,
     ) -> None:
+        ids, unknown, tokenizer, vocabulary = coding
         path = self.path = file.path
         self.lines, self.labels = array("q"), array("q")
         self.labelled = bool(classes) and labelled
@@ -64,17 +76,17 @@ class WordSequences:
                     raise DataError(f"{path}:{line}: {fault}")
                 texts.append(sentence)
             else:
-                for word in sentence.split():
+                for word in vocabulary.split(sentence):
                     words.append(self._number(word, ids, unknown, line, "word", _UNKNOWN))
                 starts.append(len(words))
             self.lines.append(line)
-        self.words: SequenceColumn | WordColumn = WordColumn(texts, text=True)
+        self.words: SequenceColumn | WordColumn = WordColumn(texts, text=vocabulary)
         if tokenizer is not None:
             self.words = tokenizer.column(texts, self.place)
         elif ids is not None:
             self.words = SequenceColumn(np.frombuffer(words, np.int64), np.frombuffer(starts, np.int64))
 
-    def _number(self, word: str, ids: dict[str, int], unknown: int | None, line: int, what: str, remedy: str) -> int:
+    def _number(self, word: str, ids: Mapping[str, int], unknown: int | None, line: int, what: str, remedy: str) -> int:
         number = ids.get(word, unknown)
         if number is None:
             near = difflib.get_close_matches(word, ids, 1)
@@ -106,7 +118,7 @@ def large_text(
     records, none = RecordReader(read), some([])
     fields: dict[str, Any] = {}
     if isinstance(none.words, WordColumn):
-        fields["words"] = WordColumn(records.column("words", len(index), (), object), text=True)
+        fields["words"] = WordColumn(records.column("words", len(index), (), object), text=none.words.text)
     else:
         fields["words"] = records.column("words", len(index), (), np.int64, level=1)
     if none.labelled:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from pathlib import Path
 
-from paddle_layers.define import Choice, Int, String, Strings, source
+from paddle_layers.define import Bool, Choice, Int, String, Strings, source
 
 from ..dataset import Dataset
 from ..formats.converted_files import ENCODINGS, Utf8File
@@ -14,6 +14,7 @@ from ..formats.table_columns import LargeTable, TableColumns
 from ..formats.tables import CsvTable
 from ..formats.text_lines import is_large
 from ..problems import DataError
+from ..vocabulary import PUNCTUATION, Vocabulary
 
 QUOTES = {"double": '"', "single": "'", "none": ""}
 
@@ -41,6 +42,10 @@ class Csv:
         'categorical columns, each a field of ids: "district", or "label = kind" for a field of that name', default=()
     )
     text = Strings("text columns, each a field of sequences of ids; words are separated by spaces", default=())
+    lowercase = Bool("convert text to lower case", default=False)
+    punctuation = Choice("punctuation marks and symbols in text", options=PUNCTUATION, default="keep")
+    min_count = Int("minimum frequency of words of text in the training data; others are unknown", default=1, min=1)
+    max_words = Int("maximum size of the vocabulary of text: its most frequent words; 0: unlimited", default=0, min=0)
     leave_out = String('columns to ignore, such as "date, name"', default="")
     empty = Choice(
         "handling of empty cells (missing values)",
@@ -80,6 +85,11 @@ class Csv:
     comment = String('start of lines to ignore, such as "#"', default="")
     skip_lines = Int("number of lines before the header or the first row", default=0, min=0)
     encoding = Choice("encoding of the file", options=ENCODINGS, default="utf_8")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The settings of text columns."""
+        return Vocabulary(self.lowercase, self.punctuation, self.min_count, self.max_words)
 
     def names(self, base: Path) -> dict[str, tuple[str, ...]]:
         """The names of classes that are listed."""

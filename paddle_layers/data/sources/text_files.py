@@ -8,14 +8,21 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_layers.define import Choice, String, Strings, source
+from paddle_layers.define import Bool, Choice, Int, String, Strings, source
 
 from ..dataset import Dataset
 from ..formats.converted_files import ENCODINGS, Utf8File
-from ..formats.text_files import WordSequences, large_text
+from ..formats.text_files import Coding, WordSequences, large_text
 from ..formats.text_lines import is_large
 from ..formats.tokenizers import Tokenizer, read_dictionary
 from ..problems import DataError
+from ..vocabulary import PUNCTUATION, Vocabulary
+
+_EXCLUSIVE = {
+    "tokenizer": ("dictionary", "unknown", "lowercase", "punctuation", "min_count", "max_words"),
+    "dictionary": ("min_count", "max_words"),
+}
+"""A tokenizer splits lines by its own rules; it and a dictionary have their words."""
 
 
 @source(
@@ -39,7 +46,16 @@ class TextFile:
     unknown = String("word of the dictionary for out-of-vocabulary words; absent: these are errors", default="")
     tokenizer = String("path of a `tokenizer.json`, instead of a dictionary", default="")
     classes = Strings("class names of the label in the order of their ids; absent: lines have no label", default=())
+    lowercase = Bool("convert to lower case", default=False)
+    punctuation = Choice("punctuation marks and symbols", options=PUNCTUATION, default="keep")
+    min_count = Int("minimum frequency of words in the training data; others are unknown", default=1, min=1)
+    max_words = Int("maximum size of the vocabulary: its most frequent words; 0: unlimited", default=0, min=0)
     encoding = Choice("encoding of the text file", options=ENCODINGS, default="utf_8")
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """How lines become words, and which of these have an id."""
+        return Vocabulary(self.lowercase, self.punctuation, self.min_count, self.max_words)
 
     def names(self, base: Path) -> dict[str, tuple[str, ...]]:
         """The names of classes that are listed, and the words of the dictionary where it is there."""
@@ -53,13 +69,9 @@ class TextFile:
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`, but only the fields in `wanted`: where `label` is not, lines may be without."""
-        if self.tokenizer and (self.dictionary or self.unknown):
-            other = "dictionary" if self.dictionary else "unknown"
-            raise DataError(f"{base / self.file}: `tokenizer` and `{other}` are mutually exclusive")
+        self._check(base / self.file)
         tokenizer = Tokenizer(base / self.tokenizer) if self.tokenizer else None
         ids = read_dictionary(base / self.dictionary) if self.dictionary else None
-        if self.unknown and ids is None:
-            raise DataError(f"{base / self.file}: `unknown` requires a `dictionary`")
         if self.unknown and ids is not None and self.unknown not in ids:
             raise DataError(f"{base / self.dictionary}: missing word `{self.unknown}`, the value of `unknown`")
         labelled = bool(self.classes) and (wanted is None or "label" in wanted)
@@ -70,14 +82,28 @@ class TextFile:
         elif ids is not None:
             words["words"] = tuple(ids)
         file = Utf8File(path, "", self.encoding)
+        coding = Coding(ids, unknown, tokenizer, self.vocabulary)
+        parse = partial(WordSequences, file, coding, self.classes, labelled=labelled)
         if is_large(file):
-            parse = partial(WordSequences, file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
             return large_text(file, parse, words)
-        lines = WordSequences(file, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
+        lines = parse()
         if not len(lines.lines):
             raise DataError(f"{path} has no words")
         labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
         return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place, words=words)
+
+    def _check(self, path: Path) -> None:
+        """Raises `DataError` for settings that exclude each other."""
+        given = {name for name in ("tokenizer", "dictionary", "unknown", "lowercase") if getattr(self, name)}
+        given |= {"punctuation"} if self.punctuation != "keep" else set()
+        given |= {"min_count"} if self.min_count > 1 else set()
+        given |= {"max_words"} if self.max_words else set()
+        for first, others in _EXCLUSIVE.items():
+            for other in others:
+                if {first, other} <= given:
+                    raise DataError(f"{path}: `{first}` and `{other}` are mutually exclusive")
+        if self.unknown and not self.dictionary:
+            raise DataError(f"{path}: `unknown` requires a `dictionary`")
 
     def word_fields(self) -> set[str]:
         """The fields whose values are ids of words."""
