@@ -36,7 +36,7 @@ def disk_full(place: Place) -> None:
     whole = uninterrupted(place.folder)
     with volume(place.folder / "disk", "44k") as disk:
         output = disk.folder / OUTPUT
-        train(place.folder, output=output).refused("No space left on device", UNCHANGED, "Free some space")
+        train(place.folder, output=output).refused("No space left on device", UNCHANGED, "Free disk space")
         disk.change("size=1m")
         goes_on(place.folder, whole, output=output)
 
