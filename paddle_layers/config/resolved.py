@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from .binding.headers import MessageSpec, spec
 from .binding.overrides import apply_overrides, block_keys
 from .diagnostics.diagnostic import Source
-from .diagnostics.report import ConfigError, DiagnosticReport
+from .diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
 from .reading.fields import BLOCK, FLOAT, LIST, STRING, Field, Fields, items
 from .reading.syntax import read
 from .writing.canonical import network_text
@@ -62,10 +63,12 @@ def flat_fields(text: str, message: str) -> dict[str, str]:
 
 def _fields(source: Source, message: str, prefix: str = "", *, without: str = "") -> Fields:
     report = DiagnosticReport(source)
-    fields = read(report)
-    # Overrides apply to fields that are known to be complete; in a broken block one would hide the error.
-    if not report.failed:
-        apply_overrides(fields, report, message, prefix, without=without)
+    fields: Fields = []
+    with contextlib.suppress(TooManyFaults):
+        fields = read(report)
+        # Overrides apply to fields that are known to be complete; in a broken block one would hide the error.
+        if not report.failed:
+            apply_overrides(fields, report, message, prefix, without=without)
     if report.failed:
         raise ConfigError(report.sorted())
     return fields

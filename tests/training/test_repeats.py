@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.config import load_training
+from paddle_layers.config import ConfigError, load_training
 from paddle_layers.config.resolved import flat_fields, resolved_texts
 from paddle_layers.training import TrainingError
 from paddle_layers.training.results.folders import MARK, claimed_folder
@@ -144,6 +144,11 @@ def test_the_working_directory_has_no_number(tmp_path, monkeypatch):
         train(path, output=".")
     assert not (tmp_path / MARK).exists()
     assert not (tmp_path / "run").exists()
+
+
+def test_a_kept_file_with_more_errors_than_are_listed():
+    with pytest.raises(ConfigError, match="E002"):
+        flat_fields("}" * 2000, "Training")
 
 
 def test_flat_fields_are_settings(tmp_path):
