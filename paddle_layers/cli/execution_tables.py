@@ -80,7 +80,7 @@ def show_times(network: Network, phase: str, batch_size: int, svg: Path | None) 
 def _measured(network: Network, phase: str, batch_size: int) -> tuple[StepTimes, Peaks]:
     """The times of a step and the peak performance; compiles kernels with the usual progress bar."""
     from paddle_layers.runtime.devices.cpu.peaks import measure_peaks
-    from paddle_layers.runtime.devices.cpu.threads import most_threads
+    from paddle_layers.runtime.devices.cpu.pool import most_threads
     from paddle_layers.runtime.profile.step import time_step
     from paddle_layers.training.progress import make_progress
 
@@ -94,7 +94,7 @@ def _measured(network: Network, phase: str, batch_size: int) -> tuple[StepTimes,
 def _print_times(network: Network, phase: str, batch_size: int, times: StepTimes, peaks: Peaks) -> None:
     from rich.table import Table
 
-    from paddle_layers.runtime.devices.cpu.threads import most_threads
+    from paddle_layers.runtime.devices.cpu.pool import most_threads
     from paddle_layers.runtime.profile.feeds import LENGTH
     from paddle_layers.runtime.profile.step import total
 

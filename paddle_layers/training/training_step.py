@@ -19,7 +19,7 @@ from .runs import Run
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
-    from paddle_layers.runtime.pass_effects import Effects
+    from paddle_layers.runtime.net_state import Effects
 
 MOST_SKIPPED = 20
 """Batches in a row that may be skipped."""

@@ -79,7 +79,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
             "plan",
             "batch",
         ),
-        *("last_pass", "net_weights", "pass_results", "pass_effects", "net", "optimise"),
+        *("net_state", "pass_results", "net", "optimise"),
     ),
 }
 """Rooms without a ring of imports: their folders (or files) from the bottom to the top; what is not named is above."""

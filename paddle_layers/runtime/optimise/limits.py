@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.devices import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Ref, flat_ref
 from paddle_layers.runtime.launches.builtin import CLAMP, MASK, UNIT_FACTOR, UNIT_SCALE, simple_launch

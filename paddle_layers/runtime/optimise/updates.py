@@ -13,7 +13,7 @@ from paddle_layers.define import registries
 from paddle_layers.define.definitions.elementwise import Elementwise
 from paddle_layers.define.definitions.lazy_updates import AdaptiveStep, LinearStep, find_lazy_update
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.devices import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref, Setting, plain_argument
 from paddle_layers.runtime.launches.builtin import FILL, flat_launch, simple_launch

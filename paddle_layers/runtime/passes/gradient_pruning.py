@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from paddle_layers.define.functions.point_functions import Function
+from paddle_layers.runtime.graph.domains import Value
 from paddle_layers.runtime.graph.graph import Graph, Op
-from paddle_layers.runtime.graph.value import Value
 
 from . import runs
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.runtime.graph.domains import Value
 from paddle_layers.runtime.graph.graph import Graph, Op
-from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.parameters import Parameter
 
 from . import runs

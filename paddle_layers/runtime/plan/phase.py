@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddle_layers.define.gc_paused import gc_paused
-from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.runtime.devices import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.domains import RowsOf, rounded_rows
 from paddle_layers.runtime.launches.choices import KernelSelection, noting

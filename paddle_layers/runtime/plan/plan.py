@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.runtime.devices import Device, Progress
 from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.graph import DynamicRows, Graph
 from paddle_layers.runtime.graph.rows import Rows

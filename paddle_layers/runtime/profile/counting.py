@@ -21,7 +21,7 @@ from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.specialise import helper_programs
 from paddle_layers.runtime.graph.domains import Domain, Extent
 from paddle_layers.runtime.launches.arguments import Argument, Key, Ref, refs_of
-from paddle_layers.runtime.launches.computation import Computation
+from paddle_layers.runtime.launches.launch import Computation
 
 from .sampled_values import (
     BINARY,

@@ -8,8 +8,8 @@ import numpy as np
 
 from paddle_layers.define import Input
 from paddle_layers.runtime.batch.values import Csr, Sequences
+from paddle_layers.runtime.graph.domains import Value
 from paddle_layers.runtime.graph.graph import Graph
-from paddle_layers.runtime.graph.value import Value
 
 LENGTH = 20
 """Rows of a sequence, and of a sub-sequence; a sequence has `PARTS` of these."""

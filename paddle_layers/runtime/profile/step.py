@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.batch.values import Sequences
+from paddle_layers.runtime.devices import Progress
 from paddle_layers.runtime.devices.cpu.table import CpuTable
-from paddle_layers.runtime.devices.protocol import Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.launches.arguments import Ref

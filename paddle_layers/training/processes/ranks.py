@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.errors import first_line
 from paddle_layers.define.machine import usable_cores
-from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
+from paddle_layers.runtime.devices.cpu.pool import limit_threads, most_threads
 from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
 from paddle_layers.runtime.plan.losses import LossSum
 

@@ -1,4 +1,4 @@
-"""Index arrays of a batch, written to the memory of a plan: sequence starts, sparse entries, used ids."""
+"""Transfers between a batch and the memory of a plan: feeds, index arrays and results."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.graph.domains import Domain
+from paddle_layers.runtime.graph.domains import Domain, Value
 from paddle_layers.runtime.graph.rows import Starts, StepRows
-from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.index_arrays import SequenceKey
 from paddle_layers.runtime.plan.plan import Plan
 
@@ -135,3 +135,15 @@ def index_in_steps(value: Value, steps: StepRows, absolute: Ints) -> Ints:
     assert own is not None
     assert other is not None
     return absolute - np.repeat(other[0], own[1] - own[0])
+
+
+def rows_of(plan: Plan, buffer: Buffer, value: Value) -> NDArray[Any]:
+    """The rows of a value in a buffer: a view on the CPU, otherwise a copy."""
+    return plan.read(buffer).reshape(plan.rows.of(value.domain), *value.type.dims)
+
+
+def read_value(plan: Plan, batch: BatchRows, value: Value) -> Any:
+    """A value as newly allocated arrays, as sequences where it has them; sparse rows as they were fed."""
+    if value.entries is not None:  # sparse rows are only fed, never computed
+        return batch.in_sequences(value, batch.fed_sparse(value))
+    return batch.in_sequences(value, rows_of(plan, plan.values[value.name], value).copy())
