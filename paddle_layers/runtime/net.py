@@ -20,11 +20,11 @@ from paddle_layers.runtime.graph.torch_forms import torch_forms
 from paddle_layers.runtime.launches.arguments import operation_key
 from paddle_layers.runtime.memory.blocks import Allocator
 from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.passes.gradients import catch_up, mark_sparse_gradients, row_reads
 from paddle_layers.runtime.passes.optimizer_in_backward import Updates
-from paddle_layers.runtime.passes.sparse_gradients import catch_up, mark_sparse_gradients, row_reads
+from paddle_layers.runtime.plan.metrics import Statistics
 from paddle_layers.runtime.plan.phase import OutputGradients, Phase, Planning, reserve
 from paddle_layers.runtime.plan.plan import Plan, Ready
-from paddle_layers.runtime.plan.statistics import Statistics
 
 from . import arguments
 from .devices import Device, Progress, open_device

@@ -12,7 +12,7 @@ from paddle_layers.define.fork_locks import ForkSafeLock
 from paddle_layers.runtime.batch.carried import CarriedRows
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, Forms, LoadReport, Names, load_weights, save_weights
-from paddle_layers.runtime.plan.statistics import Statistics
+from paddle_layers.runtime.plan.metrics import Statistics
 
 from . import arguments
 from .locking import one_at_a_time

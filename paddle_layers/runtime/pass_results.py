@@ -14,7 +14,7 @@ from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make
 from paddle_layers.runtime.batch.feeding import Batch
 from paddle_layers.runtime.batch.rows import prepare_entries
 from paddle_layers.runtime.batch.transfers import read_value, rows_of, write_batch
-from paddle_layers.runtime.plan.losses import LossSum, loss_divisors, loss_sums, total_loss
+from paddle_layers.runtime.plan.metrics import LossSum, loss_divisors, loss_sums, total_loss
 from paddle_layers.runtime.plan.phase import Phase
 from paddle_layers.runtime.plan.plan import Plan
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.runtime.optimise.finite import NonFiniteGradients
-from paddle_layers.runtime.plan.losses import LossSum, total_loss
+from paddle_layers.runtime.plan.metrics import LossSum, total_loss
 
 from .data_loading import advised
 from .job import Job

@@ -10,7 +10,7 @@ from paddle_layers.define import registries
 from paddle_layers.define.errors import DefinitionError
 from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.runtime.plan.gradient_parts import gradient_parts
+from paddle_layers.runtime.schedule.all_reduce import gradient_parts
 
 NORM = """
 layer { name: "x" type: "data" data { shape: [SHAPE] } }

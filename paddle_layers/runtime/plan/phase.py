@@ -16,9 +16,8 @@ from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.passes.optimizer_in_backward import KEPT, Updates
 from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
-from .capacity import check_capacity
-from .plan import Plan
-from .statistics import Statistics
+from .metrics import Statistics
+from .plan import Plan, check_capacity
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network

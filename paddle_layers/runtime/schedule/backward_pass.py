@@ -17,7 +17,7 @@ from paddle_layers.runtime.launches.scope import OperationScope
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient, make_sparse_gradient
 from paddle_layers.runtime.launches.step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
-from paddle_layers.runtime.passes.gradient_pruning import GradientNeeds
+from paddle_layers.runtime.passes.gradients import GradientNeeds
 
 from .workspace import Workspace
 

@@ -9,7 +9,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.devices import Device
-    from paddle_layers.runtime.plan.gradient_parts import GradientPart
+    from paddle_layers.runtime.schedule.all_reduce import GradientPart
 
 
 class GpuArray:
