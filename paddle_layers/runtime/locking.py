@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Concatenate, ParamSpec, Protocol, TypeVar
 
-from paddle_layers.define.fork_locks import ForkSafeLock
+from paddle_layers.define.concurrency import ForkSafeLock
 
 P = ParamSpec("P")
 R = TypeVar("R")

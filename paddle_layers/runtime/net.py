@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
 
-from paddle_layers.define.fork_locks import ForkSafeLock
+from paddle_layers.define.concurrency import ForkSafeLock
 from paddle_layers.runtime.batch.carried import CarriedRows
 from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
 from paddle_layers.runtime.batch.feeding import Batch, check_gradients

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from numpy.typing import NDArray
 
-from paddle_layers.define.fork_locks import ForkSafeLock
+from paddle_layers.define.concurrency import ForkSafeLock
 from paddle_layers.runtime.batch.carried import CarriedRows
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, Forms, LoadReport, Names, load_weights, save_weights

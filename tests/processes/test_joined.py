@@ -171,7 +171,7 @@ def test_steps_by_the_rows_of_all_parts():
 )
 def test_what_a_joining_function_asks_for(targets, when, args, message):
     from paddle_layers.define.fields.tensors import Output, Temp
-    from paddle_layers.define.functions.joining import make_joined
+    from paddle_layers.define.functions.host_calls import make_joined
 
     fields = {"mean": Temp("C", "m"), "y": Output("N C", "y")}
     for name, field in fields.items():

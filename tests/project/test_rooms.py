@@ -55,7 +55,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         (),
     ),
     "define": (
-        *("fork_locks", "escaping", "errors", "fields", "functions", "definitions", "checks"),
+        *("concurrency", "escaping", "errors", "fields", "functions", "definitions", "checks"),
         *("decorators", "host_functions", "bodies", "inference", "facts", "messages", "derived", "from_message"),
         "plugins",
     ),

@@ -393,7 +393,7 @@ def test_no_lock_of_the_package_is_lost_by_a_fork() -> None:
         if re.search(r"\b(RLock|Lock|Condition|Semaphore|Event)\(", path.read_text(encoding="utf-8"))
     }
     assert found == {
-        "define/fork_locks.py",
+        "define/concurrency.py",
         "runtime/devices/cpu/pool.py",  # the pool is renewed as a whole
         "runtime/devices/cuda/round_robin.py",  # the simulator; a device does not outlive a fork
         "training/processes/watchdog.py",  # its thread is that of a training

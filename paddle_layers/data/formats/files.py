@@ -12,7 +12,7 @@ from typing import IO
 
 import numpy as np
 
-from paddle_layers.define.fork_locks import ForkSafeLock
+from paddle_layers.define.concurrency import ForkSafeLock
 
 from ..columns import Rows
 from ..problems import DataError, missing_file

@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager
 from contextvars import Context, ContextVar, copy_context
 from typing import NamedTuple, TypeVar
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 from paddle_layers.runtime.graph.domains import RowsOf, chosen_rows_of
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 from paddle_layers.kernels.tuned import kernels_without, point_functions_only
 
 PASSES = (

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define import ShapeError
-from paddle_layers.define.functions.joining import Joined
+from paddle_layers.define.functions.host_calls import Joined
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.launches.arguments import Held, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer

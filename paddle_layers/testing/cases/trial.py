@@ -13,7 +13,7 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Net, Sequences
 from paddle_layers.runtime.devices import Device

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 from paddle_layers.kernels.primitives import elementary
 from paddle_layers.runtime.generate.authors import author_place
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.runtime.devices.launch_tables import Section, Sizes, addresses, items, sections_of, share, sizes
 from paddle_layers.runtime.generate.drivers import Kernel

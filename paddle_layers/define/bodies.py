@@ -1,18 +1,111 @@
-"""Recording of the calls of a body: each adds a part with inferred types, with the arguments of the helpers of `nn`."""
+"""Composite layers: the decorator of a body, and the recording of its calls.
+
+Each call adds a part with inferred types, with the arguments of the helpers of `nn`.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
-from ..definitions.layers import Binding, Body, LayerDefinition, Part
-from ..definitions.registry import registries
-from ..errors import DefinitionError, InvalidAttributes, ShapeError, suggestion
-from ..fields.attribute_values import Attributes
-from ..fields.types import Type
-from .activations import activation_problem
-from .body import NET, Wire, body_error
-from .calls import inputs_of_call
+from .decorators import definition_of
+from .definitions.layers import Binding, Body, LayerDefinition, Part
+from .definitions.registry import registries
+from .errors import DefinitionError, InvalidAttributes, ShapeError, suggestion
+from .fields.attribute_values import Attributes
+from .fields.types import Type
+
+F = TypeVar("F", bound=Callable[..., Any])
+NET = "net"
+"""The argument of a body that adds layers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Wire:
+    """A value inside a body: an input of the layer, or what a part gives. `type` is known at once."""
+
+    name: str
+    type: Type
+    source: int | None
+    """Position of the input of the layer on which it rests, for messages."""
+
+
+def body(owner: type) -> Callable[[F], F]:
+    """Composite layer: the function builds the layer from other layers.
+
+    Args:
+        owner: Class of the layer. The function takes `net`, the inputs (a tuple for a repeatable one, None for an
+            absent one), attributes and sizes of axes by name, and returns the outputs.
+            `net.fc(x, size=3, name="hidden")` adds a layer and returns its output; a part without a name is named after
+            its type, with a number.
+
+    Returns:
+        A decorator that registers the function and returns it unchanged.
+
+    Raises:
+        DefinitionError: The layer is not registered, or the function does not fit it.
+
+    Example::
+
+        @body(SimpleLstm)
+        def simple_lstm_body(net, x, size):
+            gates = net.fc(x, size=4 * size, bias=False, name="gates")
+            return net.lstmemory(gates, name="lstm")
+    """
+
+    def mark(call: F) -> F:
+        layer = definition_of(owner)
+        if NET in {*layer.fields, *layer.attributes}:
+            raise body_error(
+                call, f"field `{NET}` is reserved for the argument that adds the layers of a body: rename it"
+            )
+        known = {NET, *layer.inputs, *layer.attributes, *layer.axis_names}
+        for name in inspect.signature(call).parameters:
+            if name not in known:
+                raise body_error(call, f"unknown argument `{name}`{suggestion(name, known)}")
+        others = [name for name in layer.fields if name not in layer.inputs and name not in layer.outputs]
+        if others or layer.functions:
+            what = f"field `{others[0]}`" if others else f"function `{layer.functions[0].name}`"
+            raise body_error(call, f"a layer with a body may only have inputs, outputs and attributes; remove {what}")
+        layer.attach("body", call)
+        return call
+
+    return mark
+
+
+def body_error(call: Callable[..., Any], message: str) -> DefinitionError:
+    """An error at the line of a body."""
+    return DefinitionError(f"{call.__name__}: {message}", call.__code__.co_filename, call.__code__.co_firstlineno)
+
+
+def activation_problem(definition: LayerDefinition) -> str:
+    """Why a layer cannot serve as an activation, which `act` names; empty when it can."""
+    inputs, outputs = list(definition.inputs.values()), list(definition.outputs.values())
+    one = len(inputs) == len(outputs) == 1 and not inputs[0].repeatable and not outputs[0].repeatable
+    same = one and inputs[0].text == outputs[0].text and "output_types" not in definition.hooks
+    if not same or "DENSE" not in inputs[0].kinds or outputs[0].loss:
+        return f"`{definition.name}` is not an activation: its output must have the shape of its input"
+    if definition.is_composite:
+        return f"`{definition.name}` is a composite layer, not an activation: add it as a separate layer"
+    if definition.params or definition.states:
+        return f"`{definition.name}` has parameters: add it as a separate layer"
+    return ""
+
+
+def inputs_of_call(definition: LayerDefinition, positional: Sequence[Any], settings: dict[str, Any]) -> Iterator[Any]:
+    """Input values in the order of declaration, by position or name; removes them from the settings and flattens lists.
+
+    Yields:
+        The values; those of a repeatable input are passed by name.
+    """
+    inputs = list(definition.inputs.values())
+    behind = next((at + 1 for at, field in enumerate(inputs) if field.repeatable), len(inputs))
+    names = [field.name for field in inputs[min(len(positional), behind) :]]
+    by_name = [settings.pop(name) for name in names if name in settings]
+    for item in (*positional, *(value for value in by_name if value is not None)):
+        yield from item if isinstance(item, (list, tuple)) else (item,)
 
 
 def record(layer: LayerDefinition, types: Sequence[Type], positions: Mapping[str, tuple[int, ...]]) -> Recorder:

@@ -1,12 +1,20 @@
-"""Fork-safe locks: a child process has no thread that would release the locks of other threads."""
+"""Concurrency: fork-safe locks, and thread-local switches for a `with` block.
+
+A child process has no thread that would release the locks of other threads.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import weakref
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import TypeVar
 
 _LOCKS: weakref.WeakSet[ForkSafeLock] = weakref.WeakSet()
+T = TypeVar("T")
 
 
 class ForkSafeLock:
@@ -39,3 +47,13 @@ def _renew_all() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_renew_all)
+
+
+@contextlib.contextmanager
+def switched(variable: ContextVar[T], value: T) -> Iterator[None]:
+    """Within it, the variable has this value; other threads see theirs."""
+    token = variable.set(value)
+    try:
+        yield
+    finally:
+        variable.reset(token)
