@@ -28,8 +28,7 @@ from paddle_layers.runtime.plan.plan import Plan, Ready
 
 from . import arguments
 from .devices import Device, Progress, open_device
-from .locking import one_at_a_time
-from .net_state import PassEffects
+from .net_state import PassEffects, one_at_a_time
 from .pass_results import LastPass, PassResults, batch_divisors
 
 if TYPE_CHECKING:

@@ -1,10 +1,15 @@
-"""State of a net: parameters and their files, and side effects of passes, as running states, metrics, carried rows."""
+"""State of a net: its lock, parameters and their files, and side effects of passes.
+
+A net has one set of buffers, so its methods wait for each other. Side effects are running states, metrics and rows
+carried to the next batch.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
@@ -15,9 +20,31 @@ from paddle_layers.runtime.memory.weights import OURS, Forms, LoadReport, Names,
 from paddle_layers.runtime.plan.metrics import Statistics
 
 from . import arguments
-from .locking import one_at_a_time
 
+P = ParamSpec("P")
+R = TypeVar("R")
 Arrays = Mapping[str, NDArray[Any]]
+
+
+class _Locked(Protocol):
+    lock: ForkSafeLock
+    closed: bool
+
+
+L = TypeVar("L", bound=_Locked)
+
+
+def one_at_a_time(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
+    """Decorator: a method waits until no other thread runs one of the object; all but `close` need what it frees."""
+
+    @functools.wraps(method)
+    def locked(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self.lock.current:
+            if self.closed and method.__name__ != "close":
+                raise RuntimeError("this net is closed; create a new one, or use it inside its `with` block")
+            return method(self, *args, **kwargs)
+
+    return locked
 
 
 class NetWeights:

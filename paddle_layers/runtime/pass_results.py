@@ -19,8 +19,7 @@ from paddle_layers.runtime.plan.phase import Phase
 from paddle_layers.runtime.plan.plan import Plan
 
 from .arguments import no_gradient, no_value
-from .locking import one_at_a_time
-from .net_state import NetWeights
+from .net_state import NetWeights, one_at_a_time
 
 
 @dataclass(eq=False)

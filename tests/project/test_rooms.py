@@ -68,7 +68,6 @@ INSIDE: dict[str, tuple[str, ...]] = {
     "runtime": (
         *(
             "arguments",
-            "locking",
             "memory",
             "generate",
             "graph",

@@ -17,11 +17,10 @@ from paddle_layers.runtime.generate.specialise import helper_programs, specialis
 from paddle_layers.runtime.graph.domains import Extent, rows_of
 
 from .arguments import Argument, Ref, last_ones, refs_of, spec_of, split_constants, uses
-from .choices import choose
+from .kernel_selection import choose, tuned_launches
 from .launch import Computation, Launch
 from .operations import operations
 from .scope import OperationScope, host_sizes
-from .tuned_launches import tuned_launches
 
 
 def make_launches(

@@ -10,7 +10,7 @@ from paddle_layers.define.gc_paused import gc_paused
 from paddle_layers.runtime.devices import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.domains import RowsOf, rounded_rows
-from paddle_layers.runtime.launches.choices import KernelSelection, noting
+from paddle_layers.runtime.launches.kernel_selection import KernelSelection, noting
 from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.passes.optimizer_in_backward import KEPT, Updates

@@ -1,20 +1,61 @@
-"""Launches of tuned kernels, which replace a point function."""
+"""Kernel selection by the rows of a batch, and launches of the selected tuned kernels, which replace a point function.
+
+Selections are recorded while a plan is made, so that later batches can be checked: a plan may run a batch if the same
+kernels are selected for it. Then a result depends on the batch alone: not on the capacity of the plan, which earlier
+batches have determined.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from contextvars import Context, ContextVar, copy_context
+from typing import Any, NamedTuple, TypeVar
 
+from paddle_layers.define.concurrency import switched
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.kernels.constants import NO_EPILOGUE
 from paddle_layers.kernels.tuned import Tuned, call_by_name, unknown_argument
 from paddle_layers.runtime.generate.drivers import TunedCall
-from paddle_layers.runtime.graph.domains import Extent, ScratchSize
+from paddle_layers.runtime.graph.domains import Extent, RowsOf, ScratchSize, chosen_rows_of
 
 from .arguments import Argument, Ref, spec_of, split_constants, uses
 from .buffers import Buffer
 from .launch import Launch
 from .scope import OperationScope, UnknownArgument, host_sizes
+
+T = TypeVar("T")
+
+
+class KernelSelection(NamedTuple):
+    """A selection and the function to repeat it, with the switches at that time."""
+
+    choose: Callable[[RowsOf], object]
+    chosen: object
+    context: Context
+
+    def holds(self) -> bool:
+        """Whether it is the same for the current selection rows."""
+        return bool(self.context.run(self.choose, chosen_rows_of) == self.chosen)
+
+
+_NOTED: ContextVar[list[KernelSelection] | None] = ContextVar("choices of the plan that is being made", default=None)
+
+
+def noting(choices: list[KernelSelection]) -> AbstractContextManager[None]:
+    """Context manager: selections are recorded."""
+    return switched(_NOTED, choices)
+
+
+def choose(chooser: Callable[[RowsOf], T]) -> T:
+    """Selects for the current selection rows, and records it."""
+    chosen = chooser(chosen_rows_of)
+    noted = _NOTED.get()
+    if noted is not None:
+        # With the context variables of this moment: a later check must not depend on switches, such as disabled passes,
+        # that are set then.
+        noted.append(KernelSelection(chooser, chosen, copy_context()))
+    return chosen
 
 
 def tuned_launches(
