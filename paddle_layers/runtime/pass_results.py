@@ -24,7 +24,10 @@ from .net_state import NetWeights, one_at_a_time
 
 @dataclass(eq=False)
 class LastPass:
-    """A forward pass. It is recorded as a whole, so that no interrupt leaves a part of it."""
+    """A forward pass; its results belong to the thread that ran it.
+
+    It is recorded as a whole, so that no interrupt leaves a part of it.
+    """
 
     phase: Phase
     plan: Plan
@@ -135,7 +138,13 @@ class PassResults(NetWeights):
 
 
 def batch_divisors(phase: Phase, batch: Batch, key: Callable[[str], int]) -> dict[str, float]:
-    """The divisors by the name of the loss, without the weight; `key` is that of the next pass."""
+    """The divisors by the name of the loss, without the weight, before a pass; `key` is that of the next pass.
+
+    A step of several batches divides by their sums.
+
+    Returns:
+        The divisors.
+    """
     prepare_entries(batch, phase.graph, key)
     phase.select(batch.of)
     if batch.reserve(phase.graph):

@@ -116,7 +116,7 @@ def chosen_rows_of(domain: Domain) -> int:
 
 @dataclass(eq=False)
 class Value:
-    """An array with rows, as a node of the graph."""
+    """An array with rows, as a node of the graph: an output of an operation, or a feed."""
 
     name: str
     type: Type

@@ -108,7 +108,7 @@ class Touched(NamedTuple):
 
 
 class MemoryUses:
-    """Memory uses by launches, in order: of buffers by their root, of parameters."""
+    """Liveness analysis: memory uses by launches, in order: of buffers by their root, of parameters."""
 
     def __init__(self, launches: Sequence[Launch]) -> None:
         self.launches = launches

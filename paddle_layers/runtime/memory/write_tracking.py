@@ -60,7 +60,7 @@ class Changes:
 
 
 class GradientOwner:
-    """The thread that ran the last backward pass, and whether it completed."""
+    """The thread that ran the last backward pass, and whether it completed; all threads share the gradients' memory."""
 
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None

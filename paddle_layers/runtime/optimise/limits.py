@@ -30,7 +30,7 @@ from paddle_layers.runtime.memory.parameters import Parameter
 
 
 class Norms:
-    """Creates launches that compute norms, and holds their memory."""
+    """Creates launches that compute norms, and holds their memory; deterministic for any number of threads."""
 
     def __init__(self, device: Device, dtype: str) -> None:
         self._device, self._dtype = device, dtype

@@ -1,4 +1,7 @@
-"""Updates of parameters by an optimizer and a regularizer, from dense or sparse gradients."""
+"""Updates of parameters by an optimizer and a regularizer, from dense or sparse gradients.
+
+One launch updates contiguous parameters with the same update.
+"""
 
 from __future__ import annotations
 

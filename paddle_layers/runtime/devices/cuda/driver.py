@@ -208,7 +208,10 @@ def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads
 @kept
 @njit(nogil=True)
 def queue_kernels(rows: Any, launch: int, stream: int) -> tuple[int, int]:
-    """Enqueues the rows of a `CudaTable`; returns the driver's first error and the row, or (0, 0)."""
+    """Enqueues the rows of a `CudaTable`; returns the driver's first error and the row, or (0, 0).
+
+    In one compiled loop, a launch costs only the driver call, without Python overhead.
+    """
     for row in range(rows.shape[0]):
         # An empty batch or step: CUDA rejects a grid of no blocks.
         if rows[row, 1] > 0:
