@@ -40,7 +40,7 @@ def image(width: float, height: float, *parts: str, title: str = "", style: str 
         attributes: Further attributes of the image, such as `font_size`.
     """
     width, height = math.ceil(width), math.ceil(height)
-    size = {"width": width, "height": height, "viewBox": f"0 0 {width} {height}"}
+    size: dict[str, str | float] = {"width": width, "height": height, "viewBox": f"0 0 {width} {height}"}
     head = [element("title", xml_text(title))] if title else []
     head += [f"<style>{style}</style>"] if style else []
     lines = "\n".join(["", *head, *parts, ""])
