@@ -13,7 +13,7 @@ from typing import Any
 from paddle_layers.config.binding.headers import HeaderField, MessageSpec, spec
 from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define import Definition, LayerDefinition, registries
-from paddle_layers.define.bodies.activations import activation_problem
+from paddle_layers.define.bodies import activation_problem
 from paddle_layers.define.fields.attributes import Attribute
 from paddle_layers.schema.comments import COMMENTS
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from paddle_layers.config.diagnostics.diagnostic import Diagnostic
     from paddle_layers.config.wiring.nodes import Node
     from paddle_layers.define import LayerDefinition
-    from paddle_layers.runtime.plan.footprint import Footprint
+    from paddle_layers.runtime.plan.dry_run import Footprint
 
 
 class LayerRow(NamedTuple):

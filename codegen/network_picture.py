@@ -13,7 +13,7 @@ from .repeats import LayerRun, runs
 if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.config.wiring.nodes import Node
-    from paddle_layers.runtime.plan.footprint import Footprint
+    from paddle_layers.runtime.plan.dry_run import Footprint
 
 Link = Callable[[str], str]
 """Gives the address that the box of a layer leads to, by its path."""

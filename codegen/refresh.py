@@ -16,7 +16,7 @@ from pathlib import Path
 
 from paddle_layers.config.checking import network_of
 from paddle_layers.define import registries
-from paddle_layers.runtime.plan.footprint import footprint
+from paddle_layers.runtime.plan.dry_run import footprint
 
 from .benchmark_page import benchmark_files
 from .network_picture import picture

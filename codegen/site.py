@@ -19,7 +19,7 @@ from paddle_layers.config import render_text
 from paddle_layers.config.checking import examine
 from paddle_layers.define import Definition, registries
 from paddle_layers.define.output_folders import copy_files
-from paddle_layers.runtime.plan.footprint import footprint
+from paddle_layers.runtime.plan.dry_run import footprint
 
 from .file_pages import FILES
 from .markdown import cell_code

@@ -14,7 +14,7 @@ from .terminal import echo, print_table
 if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.runtime.devices.cpu.peaks import Peaks
-    from paddle_layers.runtime.plan.explanation import ExplainedLaunch
+    from paddle_layers.runtime.plan.dry_run import ExplainedLaunch
     from paddle_layers.runtime.profile.step import StepTimes, Work
 
 PLAN_COLUMNS = ("", "layer", "kernel", "result", "shape", "bytes", "offset", "in-place", "lifetime", "fusion")
@@ -26,7 +26,7 @@ def print_plan(network: Network, phase: str, batch_size: int, device: str) -> No
 
     from paddle_layers.define.machine import as_bytes
     from paddle_layers.runtime.passes import PASSES
-    from paddle_layers.runtime.plan.explanation import explain_plan
+    from paddle_layers.runtime.plan.dry_run import explain_plan
 
     plan = explain_plan(network, phase, batch_size, "float32", device)
     shared = f"{as_bytes(plan.nbytes)} of memory ({as_bytes(plan.separate)} without buffer reuse)"
@@ -66,7 +66,7 @@ def show_times(network: Network, phase: str, batch_size: int, svg: Path | None) 
     _print_times(network, phase, batch_size, times, peaks)
     if svg is not None:
         from paddle_layers.codegen.network_picture import picture
-        from paddle_layers.runtime.plan.footprint import footprint
+        from paddle_layers.runtime.plan.dry_run import footprint
 
         seconds: dict[str, dict[str, float]] = {}
         for (layer, direction), work in times.layers.items():
@@ -80,7 +80,7 @@ def show_times(network: Network, phase: str, batch_size: int, svg: Path | None) 
 def _measured(network: Network, phase: str, batch_size: int) -> tuple[StepTimes, Peaks]:
     """The times of a step and the peak performance; compiles kernels with the usual progress bar."""
     from paddle_layers.runtime.devices.cpu.peaks import measure_peaks
-    from paddle_layers.runtime.devices.cpu.threads import most_threads
+    from paddle_layers.runtime.devices.cpu.pool import most_threads
     from paddle_layers.runtime.profile.step import time_step
     from paddle_layers.training.progress import make_progress
 
@@ -94,12 +94,11 @@ def _measured(network: Network, phase: str, batch_size: int) -> tuple[StepTimes,
 def _print_times(network: Network, phase: str, batch_size: int, times: StepTimes, peaks: Peaks) -> None:
     from rich.table import Table
 
-    from paddle_layers.runtime.devices.cpu.threads import most_threads
-    from paddle_layers.runtime.profile.feeds import LENGTH
-    from paddle_layers.runtime.profile.step import total
+    from paddle_layers.runtime.devices.cpu.pool import most_threads
+    from paddle_layers.runtime.profile.step import SEQUENCE_LENGTH, total
 
     threads = f"{most_threads()} thread{'s' * (most_threads() != 1)}"
-    sequences = f", sequences of length {LENGTH}" if _has_sequences(network) else ""
+    sequences = f", sequences of length {SEQUENCE_LENGTH}" if _has_sequences(network) else ""
     echo(f"phase {phase}, batch size {batch_size}{sequences}, float32, {threads}")
     echo(f"measured peak: {peaks.operations / 1e9:.0f} GFLOP/s, {peaks.bandwidth / 1e9:.1f} GB/s memory bandwidth\n")
     table = Table(box=None, pad_edge=False)

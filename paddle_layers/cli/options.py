@@ -110,7 +110,7 @@ def _limit(_context: click.Context, _parameter: click.Parameter, count: int | No
     if count > usable_cores():
         cores = f"{usable_cores()} core{'s' * (usable_cores() != 1)}"
         raise click.BadParameter(f"{count} threads exceed the {cores} available to this process")
-    from paddle_layers.runtime.devices.cpu.threads import limit_threads
+    from paddle_layers.runtime.devices.cpu.pool import limit_threads
 
     limit_threads(count)
 

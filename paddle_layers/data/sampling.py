@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.concurrency import ForkSafeLock
 from paddle_layers.define.errors import suggestion
-from paddle_layers.define.fork_locks import ForkSafeLock
 
 from .columns import Rows, WordColumn
 from .dataset import Dataset

@@ -1,15 +1,14 @@
 """Definitions of layers: fields, axes, decorators, registries, from which everything else is derived."""
 
-from .bodies.body import Wire, body
+from .bodies import Wire, body
 from .decorators import each, fill, gradient, joined, python, update
 from .definitions.components import callback, initializer, schedule, source, transform
 from .definitions.definition import Definition
 from .definitions.elementwise import direction, optimizer, penalty, regularizer, step
-from .definitions.elsewhere import meant_elsewhere, no_layer_here
 from .definitions.layers import Body, LayerDefinition, Part
 from .definitions.lazy_updates import AdaptiveStep, lazy_update, linear_penalty
 from .definitions.registry import Registry, registries
-from .definitions.search import search, terms_of
+from .definitions.search import meant_elsewhere, no_layer_here, search, terms_of
 from .derived import layer
 from .errors import (
     CountError,

@@ -7,11 +7,11 @@ import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
-from .checks.function_places import check_place
+from .checks.function_checks import check_place
 from .definitions.layers import LayerDefinition
 from .errors import DefinitionError
 from .fields.tensors import Entries, Field, Input, Output, Param, Temp
-from .functions.joining import make_joined
+from .functions.host_calls import make_joined
 from .functions.point_functions import Function
 
 P = ParamSpec("P")

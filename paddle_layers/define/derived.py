@@ -15,7 +15,7 @@ from .inference import bind_axes
 if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerDef
 
-    from .functions.facts import Facts
+    from .functions.point_functions import Facts
 
 C = TypeVar("C", bound=type)
 MANY_AXES = 1 << 30

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from .decorators import definition_of
-from .functions.onnx_functions import onnx_function
+from .functions.host_calls import onnx_function
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from .fork_locks import ForkSafeLock
+from .concurrency import ForkSafeLock
 
 _OPERATIONS = {os.open, os.mkdir, os.unlink, os.rmdir, os.rename, os.stat, os.link}
 HAS_DESCRIPTORS = os.supports_dir_fd >= _OPERATIONS and os.listdir in os.supports_fd and hasattr(os, "O_NOFOLLOW")

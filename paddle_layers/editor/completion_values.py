@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from paddle_layers.config.binding.steps import GROUP, MEMORY
 from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries, terms_of
-from paddle_layers.define.bodies.activations import activation_problem
+from paddle_layers.define.bodies import activation_problem
 from paddle_layers.define.fields.types import shape_text
 
 from .block_schema import BlockSchema, attribute_facts, attribute_text, definition_text, header_facts, header_field

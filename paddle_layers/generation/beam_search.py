@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.generate.library import kept
+from paddle_layers.runtime.generate.cache import kept
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

@@ -9,8 +9,8 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple
 
+from paddle_layers.define.concurrency import switched
 from paddle_layers.define.errors import DefinitionError, suggestion
-from paddle_layers.define.switching import switched
 
 from .constants import MAX_CHUNKS
 

@@ -8,33 +8,28 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
 
-from paddle_layers.define.fork_locks import ForkSafeLock
+from paddle_layers.define.concurrency import ForkSafeLock
 from paddle_layers.runtime.batch.carried import CarriedRows
-from paddle_layers.runtime.batch.divisors import batch_divisors
 from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
 from paddle_layers.runtime.batch.feeding import Batch, check_gradients
-from paddle_layers.runtime.batch.random_keys import operation_key
-from paddle_layers.runtime.batch.reading import read_value
 from paddle_layers.runtime.batch.repeated import RepeatedPass
 from paddle_layers.runtime.batch.reshaping import graph_for
-from paddle_layers.runtime.batch.sparse_entries import prepare_entries
-from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
-from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.runtime.batch.rows import prepare_entries
+from paddle_layers.runtime.batch.transfers import read_value, write_batch, write_used_ids
 from paddle_layers.runtime.graph.torch_forms import torch_forms
+from paddle_layers.runtime.launches.arguments import operation_key
 from paddle_layers.runtime.memory.blocks import Allocator
 from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.passes.gradients import catch_up, mark_sparse_gradients, row_reads
 from paddle_layers.runtime.passes.optimizer_in_backward import Updates
-from paddle_layers.runtime.passes.sparse_gradients import catch_up, mark_sparse_gradients, row_reads
+from paddle_layers.runtime.plan.metrics import Statistics
 from paddle_layers.runtime.plan.phase import OutputGradients, Phase, Planning, reserve
 from paddle_layers.runtime.plan.plan import Plan, Ready
-from paddle_layers.runtime.plan.statistics import Statistics
 
 from . import arguments
-from .devices import open_device
-from .last_pass import LastPass
-from .locking import one_at_a_time
-from .pass_effects import PassEffects
-from .pass_results import PassResults
+from .devices import Device, Progress, open_device
+from .net_state import PassEffects, one_at_a_time
+from .pass_results import LastPass, PassResults, batch_divisors
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network

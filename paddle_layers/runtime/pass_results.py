@@ -1,18 +1,69 @@
-"""Results of the last forward and backward pass of a net."""
+"""Results of passes: values and gradients of the last pass, losses, and the divisors of losses."""
 
 from __future__ import annotations
 
+import functools
+import threading
+from collections.abc import Callable, Container
+from dataclasses import dataclass, field
 from typing import Any
 
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.batch.reading import read_value
-from paddle_layers.runtime.plan.losses import LossSum
+from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
+from paddle_layers.runtime.batch.feeding import Batch
+from paddle_layers.runtime.batch.rows import prepare_entries
+from paddle_layers.runtime.batch.transfers import read_value, rows_of, write_batch
+from paddle_layers.runtime.plan.metrics import LossSum, loss_divisors, loss_sums, total_loss
+from paddle_layers.runtime.plan.phase import Phase
+from paddle_layers.runtime.plan.plan import Plan
 
-from . import arguments
-from .last_pass import LastPass
-from .locking import one_at_a_time
-from .net_weights import NetWeights
+from .arguments import no_gradient, no_value
+from .net_state import NetWeights, one_at_a_time
+
+
+@dataclass(eq=False)
+class LastPass:
+    """A forward pass; its results belong to the thread that ran it.
+
+    It is recorded as a whole, so that no interrupt leaves a part of it.
+    """
+
+    phase: Phase
+    plan: Plan
+    batch: Batch
+    thread: threading.Thread = field(default_factory=threading.current_thread)
+    consumed: bool = False
+    """Whether a backward pass has overwritten the values, or has begun to."""
+    has_gradients: bool = False
+    """Whether a backward pass has completed."""
+
+    @functools.cached_property
+    def loss(self) -> float:
+        """The loss; read once, since a backward pass overwrites values."""
+        return total_loss(self.loss_sums().values())
+
+    def loss_sums(self) -> dict[str, LossSum]:
+        """The losses by name, as sums."""
+        return loss_sums(self.phase.graph, self.plan)
+
+    def gradient(self, name: str, parameters: Container[str]) -> NDArray[Any]:
+        """A copy of the gradient of a value. Raises `KeyError` if it does not exist, `RuntimeError` before backward."""
+        if not isinstance(name, str) or name not in self.plan.gradients:
+            raise no_gradient(name, self.plan.gradients, parameters)
+        if not self.has_gradients:
+            raise RuntimeError("no gradients: call backward after the last forward pass")
+        return rows_of(self.plan, self.plan.gradients[name], self.phase.graph.values[name]).copy()
+
+    @property
+    def parts(self) -> tuple[Phase, Plan, Batch]:
+        """Phase, plan and batch of the pass."""
+        return self.phase, self.plan, self.batch
+
+    def check_thread(self) -> None:
+        """Raises `RuntimeError` in another thread than the one that ran the pass."""
+        if self.thread is not threading.current_thread():
+            raise RuntimeError("the last forward pass ran in another thread; use one Net per training thread")
 
 
 class PassResults(NetWeights):
@@ -75,7 +126,7 @@ class PassResults(NetWeights):
         """
         phase, plan, batch = self._last_pass("values").parts
         if not isinstance(name, str) or name not in {*phase.outputs, *self._keep, *phase.graph.feeds}:
-            raise arguments.no_value(name, phase.graph.values)
+            raise no_value(name, phase.graph.values)
         return read_value(plan, batch, phase.graph.values[name])
 
     def _last_pass(self, missing: str) -> LastPass:
@@ -84,3 +135,33 @@ class PassResults(NetWeights):
             raise RuntimeError(f"no {missing}: call forward first")
         self._last.check_thread()
         return self._last
+
+
+def batch_divisors(phase: Phase, batch: Batch, key: Callable[[str], int]) -> dict[str, float]:
+    """The divisors by the name of the loss, without the weight, before a pass; `key` is that of the next pass.
+
+    A step of several batches divides by their sums.
+
+    Returns:
+        The divisors.
+    """
+    prepare_entries(batch, phase.graph, key)
+    phase.select(batch.of)
+    if batch.reserve(phase.graph):
+        phase.outgrow()
+    # A batch may exceed the capacity only after values of the pass are known; the second plan then has enough of it.
+    while True:
+        plan = phase.divisor_plan()
+        try:
+            _run(plan, batch, key)
+        except CapacityExceededError:
+            phase.outgrow()
+        else:
+            return loss_divisors(phase.graph, plan)
+
+
+def _run(plan: Plan, batch: Batch, key: Callable[[str], int]) -> None:
+    plan.lay(batch)
+    write_batch(plan, batch)
+    plan.set_keys(key)
+    plan.forward(lambda made: make_late_rows(batch, made, plan))

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.runtime.plan.losses import LossSum, total_loss
+from paddle_layers.runtime.plan.metrics import LossSum, total_loss
 
 from .data_loading import advised
 from .processes.ranks import SINGLE_PROCESS, SingleProcess

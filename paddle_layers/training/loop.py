@@ -14,7 +14,7 @@ from paddle_layers.data import Batches, Position, Stream
 from paddle_layers.data.fitted_preprocessing import FILE as LEARNED
 from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.memory.weights import OURS
-from paddle_layers.runtime.plan.losses import total_loss
+from paddle_layers.runtime.plan.metrics import total_loss
 
 from .callbacks import restore_states, states_of
 from .callbacks.monitoring import BEST

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.runtime.optimise.finite import NonFiniteGradients
-from paddle_layers.runtime.plan.losses import LossSum, total_loss
+from paddle_layers.runtime.plan.metrics import LossSum, total_loss
 
 from .data_loading import advised
 from .job import Job
@@ -19,7 +19,7 @@ from .runs import Run
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
-    from paddle_layers.runtime.pass_effects import Effects
+    from paddle_layers.runtime.net_state import Effects
 
 MOST_SKIPPED = 20
 """Batches in a row that may be skipped."""

@@ -24,7 +24,7 @@ from paddle_layers.define import registries
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.runtime.profile.feeds import synthetic_feeds
+from paddle_layers.runtime.profile.step import synthetic_feeds
 
 network = network_of(sys.argv[1])
 feeds = synthetic_feeds(build_graph(network.select("train"), ParameterSet("float32"), {}), int(sys.argv[2]))

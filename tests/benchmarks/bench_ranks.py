@@ -33,7 +33,7 @@ def worker(file: str, rows: int, rounds: int) -> dict[str, Any]:
     from paddle_layers.runtime.graph.building import build_graph
     from paddle_layers.runtime.memory.parameters import ParameterSet
     from paddle_layers.runtime.optimise.updater import Updater
-    from paddle_layers.runtime.profile.feeds import synthetic_feeds
+    from paddle_layers.runtime.profile.step import synthetic_feeds
     from paddle_layers.training.processes.ranks import join
 
     ranks, network = join(), network_of(file)
@@ -107,7 +107,7 @@ def links(ranks: Any, net: Any, rounds: int = 40) -> dict[str, float]:
 
     The least of all tries: what else the machine does only adds to it.
     """
-    from paddle_layers.runtime.plan.gradient_parts import GradientPart
+    from paddle_layers.runtime.schedule.all_reduce import GradientPart
 
     least, gradients = {}, net.arena.gradients
     most = min(2**18, gradients.size)

@@ -23,7 +23,7 @@ from paddle_layers.config import ConfigWarning
 from paddle_layers.define.machine import as_bytes
 from paddle_layers.define.output_folders import Folder
 from paddle_layers.runtime.devices import open_device
-from paddle_layers.runtime.devices.cpu import peaks, threads
+from paddle_layers.runtime.devices.cpu import peaks, pool
 from paddle_layers.runtime.profile import step
 from tests.benchmarks.networks import residual
 
@@ -253,7 +253,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(step, "SECONDS", 0.01)
     monkeypatch.setattr(peaks, "SECONDS", 0.01)
     monkeypatch.setattr(peaks, "NUMBERS", 1 << 16)
-    monkeypatch.setattr(threads._Limit, "threads", None)
+    monkeypatch.setattr(pool._Limit, "threads", None)
 
 
 @pytest.mark.usefixtures("short")
@@ -288,7 +288,7 @@ def test_show_time(run: Run, tmp_path: Path) -> None:
 def test_options_that_do_not_go_together(
     run: Run, arguments: list[str], message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(threads._Limit, "threads", None)  # what `--threads` sets stays in a process
+    monkeypatch.setattr(pool._Limit, "threads", None)  # what `--threads` sets stays in a process
     assert message in " ".join(run(*arguments, status=2).stderr.split())
 
 

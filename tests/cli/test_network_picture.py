@@ -10,7 +10,7 @@ from paddle_layers.codegen.network_picture import picture
 from paddle_layers.codegen.repeats import runs
 
 import paddle_layers as pl
-from paddle_layers.runtime.plan.footprint import footprint
+from paddle_layers.runtime.plan.dry_run import footprint
 
 HEAD = 'layer { name: "x" type: "data" data { shape: 8 seq_nested_level: 1 } }\n'
 

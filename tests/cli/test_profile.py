@@ -13,7 +13,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define.machine import cores_of_container, usable_cores
-from paddle_layers.runtime.devices.cpu import peaks, threads
+from paddle_layers.runtime.devices.cpu import peaks, pool
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.profile import step
 from paddle_layers.runtime.profile.counting import Counts, count
@@ -185,19 +185,19 @@ def test_the_share_of_a_container(tmp_path: Path, files: dict[str, str], cores: 
 
 
 def test_never_more_threads_than_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert threads.most_threads() == usable_cores() <= len(os.sched_getaffinity(0))
-    monkeypatch.setattr(threads._Limit, "threads", usable_cores() + 5)
-    assert threads.most_threads() == usable_cores()
+    assert pool.most_threads() == usable_cores() <= len(os.sched_getaffinity(0))
+    monkeypatch.setattr(pool._Limit, "threads", usable_cores() + 5)
+    assert pool.most_threads() == usable_cores()
 
 
 def test_a_limit_holds_for_every_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
-    monkeypatch.setattr(threads._Limit, "threads", 1)
+    monkeypatch.setattr(pool._Limit, "threads", 1)
     found: list[int] = []
 
     def look() -> None:
-        found.append(threads.allowed_threads())
+        found.append(pool.allowed_threads())
 
     other = threading.Thread(target=look)
     other.start()
@@ -208,7 +208,7 @@ def test_a_limit_holds_for_every_thread(monkeypatch: pytest.MonkeyPatch) -> None
 def test_what_numba_was_told_holds_too() -> None:
     code = (
         "import numba, sys\n"
-        "from paddle_layers.runtime.devices.cpu.threads import allowed_threads\n"
+        "from paddle_layers.runtime.devices.cpu.pool import allowed_threads\n"
         "before = allowed_threads()\n"
         "numba.set_num_threads(1)\n"
         "print(before, allowed_threads())\n"

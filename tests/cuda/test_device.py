@@ -10,7 +10,7 @@ from paddle_layers.runtime import DeviceWarning, devices
 from paddle_layers.runtime.devices import cuda
 from paddle_layers.runtime.devices.cuda import Cuda, SimulatedCard, simulated_device
 from paddle_layers.runtime.devices.cuda.compile import CudaDriver
-from paddle_layers.runtime.plan.footprint import footprint
+from paddle_layers.runtime.plan.dry_run import footprint
 from tests.benchmarks.networks import residual
 
 NETWORK = """

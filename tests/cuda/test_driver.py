@@ -12,7 +12,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import registries
 from paddle_layers.runtime import net as net_module
-from paddle_layers.runtime.batch.writing import write_batch
+from paddle_layers.runtime.batch.transfers import write_batch
 from paddle_layers.runtime.devices.cuda import Cuda, cuda_driver, parameters_of, ptx_of
 from paddle_layers.runtime.devices.cuda import driver as driver_module
 from paddle_layers.runtime.devices.cuda.compile import CudaDriver, signature

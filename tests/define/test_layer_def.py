@@ -6,7 +6,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import Attribute, LayerDefinition, registries
-from paddle_layers.define.facts.part_facts import example_bodies
+from paddle_layers.define.facts.derived_facts import example_bodies
 from paddle_layers.define.fields.attributes import REQUIRED
 from paddle_layers.define.messages.layer_def import PARAMETER_SETTINGS, component_def, read_value, value_message
 from paddle_layers.schema import layer_def_pb2 as pb

@@ -8,8 +8,7 @@ import sys
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define.definitions.built_in import module_by_name
-from paddle_layers.define.definitions.registry import registries
+from paddle_layers.define.definitions.registry import module_by_name, registries
 
 
 def test_the_texts_of_files_name_every_built_in_layer() -> None:

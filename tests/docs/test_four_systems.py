@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define.definitions.elsewhere import NO_LAYER
+from paddle_layers.define.definitions.search import NO_LAYER
 
 DOCS = Path(__file__).resolve().parents[2] / "docs" / "explanations"
 GUIDE = DOCS / "paddle-caffe-mocha-kunet.md"

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 import paddle_layers as pl
-from paddle_layers.runtime.plan.footprint import footprint
+from paddle_layers.runtime.plan.dry_run import footprint
 from tests.benchmarks import networks
 from tests.benchmarks.workloads import Workload
 

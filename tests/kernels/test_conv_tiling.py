@@ -18,7 +18,7 @@ from paddle_layers.kernels.images.winograd_tiling import ITEMS, tile_parts
 from paddle_layers.kernels.images.winograd_tiling import SHORTEST as TILED_FILTERS
 from paddle_layers.kernels.primitives.microkernels import LANES
 from paddle_layers.runtime.devices import DeviceError
-from paddle_layers.runtime.plan.footprint import footprint
+from paddle_layers.runtime.plan.dry_run import footprint
 from paddle_layers.testing.cases.case import all_cases
 
 LARGE = 2**31 - 1

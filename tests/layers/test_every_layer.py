@@ -3,7 +3,7 @@
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define.checks.function_texts import check_texts
+from paddle_layers.define.checks.function_checks import check_texts
 from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.kit import CONFIGS

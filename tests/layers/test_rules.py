@@ -188,7 +188,7 @@ def test_what_changes_shapes_is_no_activation(name):
 
 
 def test_an_activation_keeps_the_shape():
-    from paddle_layers.define.bodies.activations import activation_problem
+    from paddle_layers.define.bodies import activation_problem
 
     for layer in pl.registry.values():
         if not activation_problem(layer):

@@ -10,7 +10,7 @@ from paddle_layers.define import registries
 from paddle_layers.define.errors import DefinitionError
 from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.runtime.plan.gradient_parts import gradient_parts
+from paddle_layers.runtime.schedule.all_reduce import gradient_parts
 
 NORM = """
 layer { name: "x" type: "data" data { shape: [SHAPE] } }
@@ -171,7 +171,7 @@ def test_steps_by_the_rows_of_all_parts():
 )
 def test_what_a_joining_function_asks_for(targets, when, args, message):
     from paddle_layers.define.fields.tensors import Output, Temp
-    from paddle_layers.define.functions.joining import make_joined
+    from paddle_layers.define.functions.host_calls import make_joined
 
     fields = {"mean": Temp("C", "m"), "y": Output("N C", "y")}
     for name, field in fields.items():

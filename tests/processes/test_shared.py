@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from paddle_layers.runtime.memory.blocks import Flat
-from paddle_layers.runtime.plan.gradient_parts import GradientPart
+from paddle_layers.runtime.schedule.all_reduce import GradientPart
 from paddle_layers.training.processes.shared_memory_allreduce import (
     CHUNK,
     SharedGradients,

@@ -19,7 +19,7 @@ from paddle_layers.data.sources import arrays
 from paddle_layers.editor import server
 from paddle_layers.runtime.batch import dynamic_rows, feeding
 from paddle_layers.runtime.memory import weights
-from paddle_layers.runtime.passes import copy_elision
+from paddle_layers.runtime.passes import elision
 from paddle_layers.training.results import records
 from tests.fuzz import __main__ as program
 from tests.fuzz import configs, corpus, judging, running
@@ -83,7 +83,7 @@ PLANTED: dict[str, tuple[str, Any, str, Any, str]] = {
     "ids that are not checked": ("feeds", feeding, "_checked_ids", lambda array, *_: array.reshape(-1), ""),
     "starts that are not checked": ("feeds", feeding, "checked_starts", lambda starts, _: np.asarray(starts), ""),
     "places that are not checked": ("computed-ids", dynamic_rows, "_checked", lambda *given: given[3].astype(int), ""),
-    "copies of what is changed later": ("passes", copy_elision, "_unnoticed", lambda *_: True, "Wrong at passes.py"),
+    "copies of what is changed later": ("passes", elision, "_unnoticed", lambda *_: True, "Wrong at passes.py"),
     "an exception of the log": ("checkpoint", records, "_check", broken, "KeyError"),
     "a shape that is not checked": ("weights", weights, "too_large", broken, "KeyError"),
     "an answer that fails": ("editor", server, "symbols", broken, "Wrong at editor.py"),

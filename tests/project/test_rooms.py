@@ -55,7 +55,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
         (),
     ),
     "define": (
-        *("fork_locks", "escaping", "errors", "fields", "functions", "definitions", "checks"),
+        *("concurrency", "escaping", "errors", "fields", "functions", "definitions", "checks"),
         *("decorators", "host_functions", "bodies", "inference", "facts", "messages", "derived", "from_message"),
         "plugins",
     ),
@@ -68,7 +68,6 @@ INSIDE: dict[str, tuple[str, ...]] = {
     "runtime": (
         *(
             "arguments",
-            "locking",
             "memory",
             "generate",
             "graph",
@@ -79,7 +78,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
             "plan",
             "batch",
         ),
-        *("last_pass", "net_weights", "pass_results", "pass_effects", "net", "optimise"),
+        *("net_state", "pass_results", "net", "optimise"),
     ),
 }
 """Rooms without a ring of imports: their folders (or files) from the bottom to the top; what is not named is above."""

@@ -16,8 +16,8 @@ from numba.core import config
 from numba.core.caching import IndexDataCacheFile
 
 from paddle_layers.cli.problems import user_message
-from paddle_layers.runtime.devices.cpu import processes, texts
-from paddle_layers.runtime.generate import cache, private_files
+from paddle_layers.runtime.devices.cpu import compiler, texts
+from paddle_layers.runtime.generate import cache, trusted_files
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
 TEXT = """
@@ -107,7 +107,7 @@ def test_what_a_process_that_was_ended_has_made_is_not_damaged(folder):
     """It compiles beside this one, and is ended when nothing is missing any more, listed or not."""
     path = load()
     (result,) = folder.rglob("*.nbc")
-    with processes.compiling_beside([processes.DriverText(path, TEXT)]):
+    with compiler.compiling_beside([compiler.DriverText(path, TEXT)]):
         result.write_bytes(result.read_bytes() + b"the same in other bits")
     before = result.stat().st_mtime_ns
     load()
@@ -160,11 +160,11 @@ def test_a_folder_of_another_user_is_refused_and_one_of_root_is_not(folder, monk
     load()
     forget()
     monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
-    monkeypatch.setattr(private_files, "ROOT", folder.stat().st_uid)
+    monkeypatch.setattr(trusted_files, "ROOT", folder.stat().st_uid)
     load()
     assert cache.cache_folder() == folder
     forget()
-    monkeypatch.setattr(private_files, "ROOT", folder.stat().st_uid + 2)
+    monkeypatch.setattr(trusted_files, "ROOT", folder.stat().st_uid + 2)
     with pytest.warns(RuntimeWarning, match="it belongs to another user"):
         cache.driver_path("cpu", "number", TEXT)
     assert cache.cache_folder() != folder
@@ -297,8 +297,8 @@ def test_nothing_is_kept_beside_the_modules_of_the_package(tmp_path):
         '    \'layer { name: "y" type: "relu" input: "x" }\'))\n'
         "net.forward({'x': np.ones((1, 3), np.float32)})\n"
         "from paddle_layers.runtime.devices.cpu import native, workers\n"
-        "from paddle_layers.runtime.devices.cuda import queue\n"
-        "print(*(f.stats.cache_path for f in (workers.run_launches, native.run_backwards, queue.queue_kernels)))\n"
+        "from paddle_layers.runtime.devices.cuda import driver\n"
+        "print(*(f.stats.cache_path for f in (workers.run_launches, native.run_backwards, driver.queue_kernels)))\n"
     )
     environment = {**os.environ, "PADDLE_LAYERS_CACHE": str(tmp_path / "cache")}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)

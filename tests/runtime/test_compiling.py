@@ -14,9 +14,8 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.kernels import digests
 from paddle_layers.kernels.tuned import tuned_at_every_size
-from paddle_layers.runtime.devices.cpu import processes
-from paddle_layers.runtime.devices.cpu.compiler import Driver, _in_order, compile_all, cpu_driver
-from paddle_layers.runtime.devices.cpu.processes import DriverText
+from paddle_layers.runtime.devices.cpu import compiler
+from paddle_layers.runtime.devices.cpu.compiler import Driver, DriverText, _in_order, compile_all, cpu_driver
 from paddle_layers.runtime.generate.cache import is_compiled
 from paddle_layers.runtime.generate.drivers import TunedCall
 from paddle_layers.testing.properties.ptx import launches_of
@@ -44,7 +43,7 @@ def drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Driver]:
 def test_a_process_compiles_what_it_is_given(drivers: list[Driver]) -> None:
     wrong = DriverText(drivers[0].path.with_name("wrong.py"), "raise ValueError")
     given = [wrong, *(DriverText(driver.path, driver.text) for driver in drivers[:2])]
-    process = processes._start(given)
+    process = compiler._start_process(given)
     assert process is not None
     assert process.wait(timeout=600) == 0
     assert [is_compiled(text.path) for text in given] == [False, True, True]
@@ -52,12 +51,12 @@ def test_a_process_compiles_what_it_is_given(drivers: list[Driver]) -> None:
 
 def test_as_many_processes_as_there_is_work_for(drivers: list[Driver], monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[DriverText]] = []
-    monkeypatch.setattr(processes, "_start", lambda texts: started.append(list(texts)))
-    texts = [DriverText(driver.path, "") for driver in drivers * 30][: processes.LEAST * 3 - 1]
+    monkeypatch.setattr(compiler, "_start_process", lambda texts: started.append(list(texts)))
+    texts = [DriverText(driver.path, "") for driver in drivers * 30][: compiler.MIN_DRIVERS * 3 - 1]
     for cores, expected in ((1, 0), (2, 1), (8, 2)):
-        monkeypatch.setattr(processes, "most_threads", lambda cores=cores: cores)
+        monkeypatch.setattr(compiler, "most_threads", lambda cores=cores: cores)
         started.clear()
-        with processes.compiling_beside(texts):
+        with compiler.compiling_beside(texts):
             pass
         assert len(started) == expected
         if started:  # every driver is somebody's, the last ones come first

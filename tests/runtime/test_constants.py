@@ -22,7 +22,7 @@ from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_siz
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.runtime.passes import without
-from paddle_layers.runtime.plan.explanation import explain_plan
+from paddle_layers.runtime.plan.dry_run import explain_plan
 
 TEXT = """
     layer { name: "x" type: "data" data { shape: [16, 12, 12] } }

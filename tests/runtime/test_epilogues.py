@@ -9,7 +9,7 @@ import paddle_layers as pl
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.passes import without
-from paddle_layers.runtime.plan.explanation import explain_plan
+from paddle_layers.runtime.plan.dry_run import explain_plan
 
 NETWORK = pl.loads("""
     layer { name: "image" type: "data" data { shape: [3, 15, 15] } }

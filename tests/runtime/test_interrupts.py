@@ -53,7 +53,7 @@ layer { name: "error" type: "classification_error" input: "scores" input: "label
 FOLDER = Path(pl.__file__).parent
 ATOMIC = ("kernels", "layers", "config", "runtime/generate", "runtime/devices/cpu/interpreter.py")
 """Compiled code, for which Python stands here, and what keeps nothing."""
-STATEFUL = ("runtime/net", "runtime/plan/plan", "runtime/plan/statistics", "runtime/batch/carried", "runtime/memory")
+STATEFUL = ("runtime/net", "runtime/plan/plan", "runtime/plan/metrics", "runtime/batch/carried", "runtime/memory")
 Results = dict[str, Any]
 
 

@@ -17,7 +17,7 @@ from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.passes import PASSES, runs, without
-from paddle_layers.runtime.plan.explanation import ExplainedPlan, explain_plan
+from paddle_layers.runtime.plan.dry_run import ExplainedPlan, explain_plan
 from paddle_layers.testing.cases.case import Case, all_cases
 from paddle_layers.testing.cases.trial import as_python, run
 from tests.runtime.recomputing import everything_again

@@ -12,7 +12,7 @@ from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.passes import without
 from paddle_layers.runtime.passes.rematerialization import Recomputable, choose
-from paddle_layers.runtime.plan.explanation import explain_plan
+from paddle_layers.runtime.plan.dry_run import explain_plan
 from tests.runtime.recomputing import everything_again
 from tests.training.test_optimizer_in_backward import steps
 

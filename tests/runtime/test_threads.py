@@ -19,7 +19,7 @@ from numba.core.dispatcher import Dispatcher
 import paddle_layers as pl
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.kernels.constants import MAX_CHUNKS
-from paddle_layers.runtime.devices.cpu import atomics, native, threads, workers
+from paddle_layers.runtime.devices.cpu import atomics, native, workers
 from paddle_layers.runtime.devices.cpu.atomics import nanoseconds
 from paddle_layers.runtime.devices.cpu.native import (
     ADDRESS,
@@ -33,7 +33,7 @@ from paddle_layers.runtime.devices.cpu.native import (
     TOTAL,
     take_piece,
 )
-from paddle_layers.runtime.devices.cpu.pool import WorkerPool, pool
+from paddle_layers.runtime.devices.cpu.pool import WorkerPool, _Limit, allowed_threads, pool
 from paddle_layers.runtime.devices.cpu.workers import run_together
 from paddle_layers.runtime.generate.cache import load_driver
 
@@ -262,10 +262,10 @@ def slow_launch(found: np.ndarray) -> np.ndarray:
 @pytest.mark.skipif(os.name != "posix", reason="there are no workers here")
 @pytest.mark.parametrize("limit", [1, 2, MAX_CHUNKS])
 def test_as_many_threads_compute_as_may(monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
-    monkeypatch.setattr(threads._Limit, "threads", limit)
+    monkeypatch.setattr(_Limit, "threads", limit)
     found = np.zeros(ITEMS, np.int64)
     seen, deadline = [], time.monotonic() + 20
-    while not seen or (max(seen) < threads.allowed_threads() and time.monotonic() < deadline):  # a core may be busy
+    while not seen or (max(seen) < allowed_threads() and time.monotonic() < deadline):  # a core may be busy
         pool().run(slow_launch(found), 0, 1, worth=True)
         assert found.all()
         seen.append(len(set(found)))
@@ -393,7 +393,7 @@ def test_no_lock_of_the_package_is_lost_by_a_fork() -> None:
         if re.search(r"\b(RLock|Lock|Condition|Semaphore|Event)\(", path.read_text(encoding="utf-8"))
     }
     assert found == {
-        "define/fork_locks.py",
+        "define/concurrency.py",
         "runtime/devices/cpu/pool.py",  # the pool is renewed as a whole
         "runtime/devices/cuda/round_robin.py",  # the simulator; a device does not outlive a fork
         "training/processes/watchdog.py",  # its thread is that of a training

@@ -14,7 +14,7 @@ from ..terminal import echo, print_table
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Node
-    from paddle_layers.runtime.plan.footprint import Footprint
+    from paddle_layers.runtime.plan.dry_run import Footprint
 
 
 @click.command()
@@ -95,7 +95,7 @@ def _show_times(file: str, phase: str, batch_size: int, svg: Path | None) -> Non
 def _show_layers(file: str, phase: str | None, batch_size: int, device: str, svg: Path | None) -> None:
     """The table of the layers, or the diagram."""
     from paddle_layers.config import network_of
-    from paddle_layers.runtime.plan.footprint import footprint
+    from paddle_layers.runtime.plan.dry_run import footprint
 
     network = network_of(file)
     if phase is not None:
@@ -116,7 +116,7 @@ def _write_page(file: str, html: Path, phase: str | None, batch_size: int, devic
     from paddle_layers.config import ConfigError
     from paddle_layers.config.checking import examine
     from paddle_layers.config.files import read_file
-    from paddle_layers.runtime.plan.footprint import footprint
+    from paddle_layers.runtime.plan.dry_run import footprint
 
     found = examine(read_file(file), file)
     if found.network is None or not found.network.nodes:

@@ -10,7 +10,7 @@ from paddle_layers.define.derived import DerivedLayer
 from paddle_layers.define.fields.attributes import Attribute, Bool, Float, Int, String
 from paddle_layers.define.fields.tensors import Input, Output
 from paddle_layers.define.fields.types import KINDS
-from paddle_layers.define.functions.facts import Facts
+from paddle_layers.define.functions.point_functions import Facts
 
 from ..diagnostics.report import DiagnosticReport
 from ..reading.fields import BLOCK, FLOAT, INT, STRING, WORD, Field, Fields, items

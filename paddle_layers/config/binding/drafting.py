@@ -6,7 +6,7 @@ from dataclasses import fields
 from typing import Any
 
 from paddle_layers.define import Attributes, LayerDefinition, registries
-from paddle_layers.define.bodies.activations import activation_problem
+from paddle_layers.define.bodies import activation_problem
 from paddle_layers.define.escaping import CONTROL, printable_line
 
 from ..diagnostics.report import DiagnosticReport

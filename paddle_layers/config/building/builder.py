@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type
-from paddle_layers.define.bodies.calls import inputs_of_call
+from paddle_layers.define.bodies import inputs_of_call
 from paddle_layers.define.errors import brief
 
 from ..binding.steps import GROUP

@@ -13,7 +13,7 @@ from typing import IO, ClassVar
 
 import numpy as np
 
-from paddle_layers.define.fork_locks import ForkSafeLock
+from paddle_layers.define.concurrency import ForkSafeLock
 
 from ..columns import Rows
 from ..problems import DataError, missing_file

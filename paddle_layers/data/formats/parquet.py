@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.fork_locks import ForkSafeLock
+from paddle_layers.define.concurrency import ForkSafeLock
 
 from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts, size_of
 from ..dataset import Dataset

@@ -10,7 +10,7 @@ from ..errors import ShapeError, suggestion
 from ..fields.attributes import Bool
 from ..fields.tensors import Bias, Field
 from ..functions.point_functions import Function
-from .function_texts import check_texts
+from .function_checks import check_texts
 
 if TYPE_CHECKING:
     from ..definitions.layers import LayerDefinition

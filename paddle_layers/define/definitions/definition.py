@@ -13,10 +13,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, TypeVar
 
+from ..concurrency import ForkSafeLock
 from ..errors import DefinitionError, InvalidAttributes, suggestion
 from ..fields.attribute_values import Attributes, plain
 from ..fields.attributes import Attribute
-from ..fork_locks import ForkSafeLock
 
 C = TypeVar("C", bound=type)
 

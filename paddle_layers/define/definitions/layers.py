@@ -9,15 +9,14 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ..errors import InvalidAttributes
-from ..fields.arity import Arity, arity_of
 from ..fields.attribute_values import Attributes
 from ..fields.attributes import Attribute
 from ..fields.axes import REST, Axis, takes_what_is_left
 from ..fields.common_attributes import COMMON, bias_attribute
 from ..fields.examples import Example
-from ..fields.tensors import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
+from ..fields.tensors import Arity, Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp, arity_of
 from ..fields.types import Type, product
-from ..functions.joining import Joined
+from ..functions.host_calls import Joined
 from ..functions.point_functions import Function
 from .definition import Definition
 from .registry import is_built_in
@@ -25,8 +24,8 @@ from .registry import is_built_in
 if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerDef, LayerOutputDef
 
-    from ..functions.facts import Facts
-    from ..functions.onnx_functions import OnnxFunction
+    from ..functions.host_calls import OnnxFunction
+    from ..functions.point_functions import Facts
 
 
 class LayerDefinition(Definition, ABC):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..functions.point_functions import HELPERS, Function
 from ..functions.program import Program
-from .part_facts import example_bodies
+from .derived_facts import example_bodies
 
 if TYPE_CHECKING:
     from ..definitions.layers import LayerDefinition

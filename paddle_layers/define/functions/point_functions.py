@@ -1,4 +1,4 @@
-"""Point functions: formulas of one tensor element, whose arguments are found by name."""
+"""Point functions: formulas of one tensor element, whose arguments are found by name; facts about those of a layer."""
 
 from __future__ import annotations
 
@@ -7,24 +7,20 @@ import builtins
 import inspect
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from types import FunctionType, ModuleType
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 from ..errors import DefinitionError, suggestion
 from ..fields.tensors import Entries, Field, Input, Output
 from .program import Program
 
-if TYPE_CHECKING:
-    pass
-
 P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
-
 HELPERS: dict[Callable[..., Any], str] = {}
 """Functions that point functions may call, on every device."""
-
 _MATH = frozenset(vars(math))
 _BUILTINS = frozenset({"range", "len", "min", "max", "abs", "int", "round"})
 
@@ -239,3 +235,31 @@ def _check_globals(call: Callable[..., Any], name: str) -> None:
             allowed = "; a point function may only use math, numbers, `real` and @helper functions"
             message = f"{name}: uses `{used}`{remedy if own else allowed}"
             raise DefinitionError(message, code.co_filename, code.co_firstlineno)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The order of a layer's functions and its characterization, with the names of Mocha.jl and KUnet.jl."""
+
+    forward: tuple[Function, ...]
+    backward: tuple[Function, ...]
+    back_reads: tuple[str, ...]
+    """Inputs and outputs whose values the backward pass reads."""
+    differentiable: tuple[str, ...]
+    """Inputs that get a gradient."""
+    overwrites: bool
+    """Whether the output may take the memory of the input."""
+    is_source: bool
+    is_sink: bool
+    has_param: bool
+    has_neuron: bool
+    can_do_bp: bool
+    is_inplace: bool
+    has_loss: bool
+    has_stats: bool
+    has_phase: bool
+    is_random: bool
+    has_state: bool
+    is_composite: bool
+    rows_independent: bool
+    """Whether a sample's result does not depend on the other samples of its batch."""

@@ -7,8 +7,8 @@ from typing import Any
 
 from paddle_layers.define import DefinitionError, LayerDefinition
 from paddle_layers.define.errors import _Requirement
+from paddle_layers.runtime.graph.domains import Value
 from paddle_layers.runtime.graph.graph import Op
-from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.parameters import Parameter
 
 from .graph import OnnxGraph, OnnxTensor

@@ -6,8 +6,7 @@ of the model are padded: `[N, T, ...]`, and `[N, S, T, ...]` if sequences are ne
 
 from __future__ import annotations
 
-from paddle_layers.runtime.graph.domains import Domain
-from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.graph.domains import Domain, Value
 
 from .graph import OnnxGraph, OnnxTensor
 

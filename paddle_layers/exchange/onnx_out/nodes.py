@@ -8,8 +8,8 @@ from paddle_layers.config import Network
 from paddle_layers.config.diagnostics.diagnostic import Diagnostic
 from paddle_layers.config.wiring.nodes import Node
 from paddle_layers.runtime.graph.building import GraphBuilder
+from paddle_layers.runtime.graph.domains import Value
 from paddle_layers.runtime.graph.graph import Graph as RuntimeGraph
-from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.parameters import ParameterSet
 
 from .forms import NoForm, no_form, write_op

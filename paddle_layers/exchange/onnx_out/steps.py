@@ -7,8 +7,7 @@ runs in reverse starts with the last real row.
 from __future__ import annotations
 
 from paddle_layers.config.wiring.nodes import Node
-from paddle_layers.runtime.graph.domains import Domain
-from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.graph.domains import Domain, Value
 
 from .forms import NoForm
 from .graph import OnnxGraph, OnnxTensor, SubgraphText

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from paddle_layers.config import ConfigError, Network
 from paddle_layers.runtime.graph.building import build_graph
-from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.graph.domains import Value
 from paddle_layers.runtime.memory.parameters import ParameterSet
 
 from .graph import OnnxGraph, OnnxTensor

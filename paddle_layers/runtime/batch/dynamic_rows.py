@@ -8,17 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.graph.domains import Domain
+from paddle_layers.runtime.graph.domains import Domain, Value
 from paddle_layers.runtime.graph.graph import DynamicRows, Graph, Op
-from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.plan.plan import Plan
 
-from .rows import BatchRows
-from .step_layouts import lay_out, stand_by
+from .rows import BatchRows, lay_out, stand_by
+from .transfers import write_made_rows
 from .values import FeedError
-from .writing import write_made_rows
 
 Array = NDArray[Any]
 

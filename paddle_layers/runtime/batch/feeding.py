@@ -14,10 +14,9 @@ from paddle_layers.config.wiring.data_layers import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 from paddle_layers.define.errors import brief, suggestion
 from paddle_layers.define.name_patterns import check_names
-from paddle_layers.runtime.graph.domains import Domain
+from paddle_layers.runtime.graph.domains import Domain, Value
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.precision import too_large
 
 from .dynamic_rows import check_equal_rows, make_early_rows

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.cpu.feeds import all_below, all_finite
 from paddle_layers.runtime.devices.cpu.table import CpuTable
+from paddle_layers.runtime.graph.domains import Value
 from paddle_layers.runtime.graph.graph import Graph
-from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.plan.plan import Plan
 
 from .feeding import Batch
-from .reading import rows_of
+from .transfers import rows_of
 
 Array = NDArray[Any]
 

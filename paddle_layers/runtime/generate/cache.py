@@ -1,7 +1,11 @@
-"""Driver cache on disk: files are named by the hash of their source, so a result can be neither stale nor missed.
+"""Kernel cache on disk: drivers, and the package's numba functions.
 
-They are code: a folder or file that another user may have written is not used. An unusable cache is replaced by a
-temporary one, with a warning.
+Drivers are named by the hash of their source, so a result can be neither stale nor missed. They are code: a folder or
+file that another user may have written is not used. An unusable cache is replaced by a temporary one, with a warning.
+
+A numba function of the package is recompiled when a file in its folder changes: its callees are defined there. numba's
+default location is next to the module, where the cache survives uninstallation: Python then finds a folder
+`paddle_layers` without modules, and imports it instead of an editable install.
 """
 
 from __future__ import annotations
@@ -20,13 +24,16 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
-from paddle_layers.define.fork_locks import ForkSafeLock
+import numba
+from numba.core import config
+from numba.core.caching import FunctionCache, IndexDataCacheFile
+
+from paddle_layers.define.concurrency import ForkSafeLock
 from paddle_layers.define.gc_paused import gc_paused
 
-from .checksums import ENDING, remove_damaged, sum_of, sums_text
-from .private_files import is_trusted, make_private_folder, why_distrusted
+from .trusted_files import ENDING, is_trusted, make_private_folder, remove_damaged, sum_of, sums_text, why_distrusted
 
 VARIABLE = "PADDLE_LAYERS_CACHE"
 FORMAT = "2"
@@ -34,6 +41,13 @@ FORMAT = "2"
 HOME = "~"
 COMPILED = "__pycache__"
 """Folder in which Python and numba cache compiled drivers, next to them."""
+F = TypeVar("F")
+LIBRARY = "library"
+"""The subfolder of the package's own functions."""
+
+_REPLACED: dict[Path, Path] = {}
+"""Temporary caches by the unusable ones."""
+_IMPORTING = ForkSafeLock()
 
 
 def cache_folder() -> Path:
@@ -49,8 +63,6 @@ def _wanted_folder() -> Path:
 
 def driver_path(kind: str, name: str, text: str) -> Path:
     """Path of the driver with this source."""
-    import numba
-
     # The version of numba is part of the name, since results of another version must not be loaded. 64 bits: a cache
     # has some thousands of files.
     digest = hashlib.sha256(f"{FORMAT} {numba.__version__}\n{text}".encode()).hexdigest()[:16]
@@ -251,8 +263,6 @@ def list_again(drivers: Iterable[Path]) -> None:
 @contextlib.contextmanager
 def numba_keeps_in(folder: str) -> Iterator[None]:
     """Context manager: numba uses this cache folder for functions; empty: next to their modules."""
-    from numba.core import config
-
     settings: Any = config  # a module that fills itself
     # numba reads the setting when a function is decorated, hence the lock around every import of a driver.
     elsewhere, settings.CACHE_DIR = settings.CACHE_DIR, folder
@@ -262,6 +272,40 @@ def numba_keeps_in(folder: str) -> Iterator[None]:
         settings.CACHE_DIR = elsewhere
 
 
-_REPLACED: dict[Path, Path] = {}
-"""Temporary caches by the unusable ones."""
-_IMPORTING = ForkSafeLock()
+def kept(function: F) -> F:
+    """Caches numba's results for a function."""
+    compiled: Any = function
+    folder = try_folder(LIBRARY)
+    with numba_keeps_in(str(folder)):
+        compiled._cache = _Cache(compiled.py_func, folder.parent)
+    return function
+
+
+class _Cache(FunctionCache):
+    """numba's cache with checksums; a write error only costs the result of this run."""
+
+    def __init__(self, function: Any, root: Path) -> None:
+        super().__init__(function)
+        self._root, self._base = root, self._impl.filename_base
+        # numba's own stamp covers the file of the function only, and would return stale results after an edit of a
+        # callee.
+        files = sorted(Path(function.__code__.co_filename).parent.glob("*.py"))
+        stamp = tuple((file.name, file.stat().st_mtime, file.stat().st_size) for file in files)
+        self._cache_file = IndexDataCacheFile(self.cache_path, self._base, stamp)
+        self._listed = Path(self.cache_path) / f"{self._base}{ENDING}"
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The cached result for a signature, unless it is damaged."""
+        remove_damaged(self._files(), self._listed)
+        return super().load_overload(signature, context)
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Caches a compiled result."""
+        try:
+            super().save_overload(signature, data)
+            keep_private(self._files(), self._listed)
+        except OSError as error:
+            give_up(self._root, error)
+
+    def _files(self) -> Iterator[Path]:
+        return (path for ending in ("nbi", "*.nbc") for path in self._listed.parent.glob(f"{self._base}.{ending}"))

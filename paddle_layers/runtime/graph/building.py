@@ -11,11 +11,10 @@ from paddle_layers.runtime.memory.layouts import Form
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.memory.precision import too_large
 
-from .domains import Domain
+from .domains import Domain, Value
 from .graph import DynamicRows, Graph, Op, PreparedEntries
 from .groups import NamedValues, add_group
 from .torch_forms import torch_forms
-from .value import Value
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network

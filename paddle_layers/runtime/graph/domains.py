@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from paddle_layers.define import Type
+
 
 @dataclass(eq=False)
 class Domain:
@@ -110,3 +112,16 @@ def rounded_rows(domain: Domain, rows: int) -> int:
 def chosen_rows_of(domain: Domain) -> int:
     """Row count for kernel selection; unlike the capacity, it does not depend on earlier batches."""
     return domain.chosen_rows or rounded_rows(domain, domain.capacity)
+
+
+@dataclass(eq=False)
+class Value:
+    """An array with rows, as a node of the graph: an output of an operation, or a feed."""
+
+    name: str
+    type: Type
+    domain: Domain
+    entries: Domain | None = None
+    """Domain of the entries of a sparse value."""
+    points_to: Domain | None = None
+    """For ids that are row indices: the domain of these rows."""

@@ -12,9 +12,8 @@ from paddle_layers.define import LayerDefinition
 from paddle_layers.define.definitions.layers import Binding
 from paddle_layers.runtime.memory.parameters import Parameter
 
-from .domains import Domain
+from .domains import Domain, Value
 from .steps import Steps
-from .value import Value
 
 
 @dataclass(eq=False)

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
 
+from .domains import Value
 from .graph import Graph, Op
 from .step_layers import Reorder, ReorderIds, RepeatRow, RepeatSequence, definition_of
 from .steps import Steps
-from .value import Value
 
 if TYPE_CHECKING:
     from paddle_layers.config.wiring.nodes import Inside, Node

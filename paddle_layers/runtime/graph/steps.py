@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define import Type
 
-from .domains import Domain
-from .value import Value
+from .domains import Domain, Value
 
 Ints = NDArray[np.int64]
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from paddle_layers.runtime.memory.layouts import FORMS, GATES, Form, Gates
 
+from .domains import Value
 from .graph import Graph, Op
-from .value import Value
 
 _PEEPHOLES = "PyTorch's LSTM has no peephole connections; set `peepholes: false`"
 _RESETS_BEFORE = "PyTorch's GRU applies the reset gate after the matrix product; set `reset_after: true`"

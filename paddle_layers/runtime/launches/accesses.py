@@ -1,7 +1,10 @@
-"""Memory accesses of launches, and whether each element accesses only its own element of an array."""
+"""Memory accesses of launches: by element, and the bytes in use at each launch."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Container, Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
@@ -42,12 +45,12 @@ def in_order(launch: Launch) -> bool:
     return isinstance(code, Kernel) and not (code.scan or code.procedure or code.used_rows or code.along)
 
 
-Touched = list[tuple[Ref, bool, bool]]
+RefAccesses = list[tuple[Ref, bool, bool]]
 
 
-def _of_kernel(launch: Launch, kernel: Kernel) -> Touched:
+def _of_kernel(launch: Launch, kernel: Kernel) -> RefAccesses:
     program, ordered, target = kernel.program, in_order(launch), launch.args[0]
-    touched: Touched = []
+    touched: RefAccesses = []
     for name, value in zip(kernel.args, launch.args, strict=True):
         known = name in program.arguments
         own = ordered and _alike(value, target) and (not known or program.reads_own_element(name, kernel.indices))
@@ -60,8 +63,8 @@ def _of_kernel(launch: Launch, kernel: Kernel) -> Touched:
     return touched
 
 
-def _of_tuned(launch: Launch, call: TunedCall) -> Touched:
-    touched: Touched = []
+def _of_tuned(launch: Launch, call: TunedCall) -> RefAccesses:
+    touched: RefAccesses = []
     target, ordered = launch.args[0], call.tuned.runs is not None
     for name, value in zip(call.args, launch.args, strict=True):
         own = ordered and _alike(value, target)
@@ -95,3 +98,52 @@ def _size(ref: Ref) -> Extent:
     for size in ref.shape[1:]:
         found = found * size.extra
     return found
+
+
+class Touched(NamedTuple):
+    """Launches by index, in order."""
+
+    reads: list[int]
+    writes: list[int]
+
+
+class MemoryUses:
+    """Liveness analysis: memory uses by launches, in order: of buffers by their root, of parameters."""
+
+    def __init__(self, launches: Sequence[Launch]) -> None:
+        self.launches = launches
+        self.touched: dict[object, Touched] = defaultdict(lambda: Touched([], []))
+        # A dictionary as an ordered set: plans must not depend on hash values, or they would differ from run to run.
+        self._uses = [[*{(one.owner, one.writes): None for one in accesses(launch)}] for launch in launches]
+        """Of each launch: what it touches, and whether it writes it."""
+        for at, uses in enumerate(self._uses):
+            for owner, writes in uses:
+                (self.touched[owner].writes if writes else self.touched[owner].reads).append(at)
+
+    def read_by(self, at: int) -> list[object]:
+        """Reads of a launch."""
+        return [owner for owner, writes in self._uses[at] if not writes]
+
+    def traffic(self) -> int:
+        """Bytes of buffers that the launches read and write."""
+        return sum(owner.nbytes for uses in self._uses for owner, _ in uses if isinstance(owner, Buffer))
+
+    def live_bytes(self, kept: Container[Buffer]) -> list[int]:
+        """Bytes in use at each launch, with in-place execution wherever possible; `kept` buffers are always live."""
+        end = len(self.launches) - 1
+        spans = {
+            owner: (0, end) if owner in kept else (min(reads + writes), max(reads + writes))
+            for owner, (reads, writes) in self.touched.items()
+            if isinstance(owner, Buffer)
+        }
+        for at, launch in enumerate(self.launches):
+            for giver, taker in launch.takeovers:
+                (_, given), (begin, last) = spans[giver.root], spans[taker.root]
+                # An in-place result must not be counted twice at the launch where both exist.
+                if given == begin == at and giver.nbytes == taker.nbytes:
+                    spans[taker.root] = (at + 1, last)
+        change = [0] * (end + 2)
+        for owner, (begin, last) in spans.items():
+            change[begin] += owner.nbytes
+            change[last + 1] -= owner.nbytes
+        return list(accumulate(change[:-1]))

@@ -1,7 +1,8 @@
-"""Arguments of launches: memory, sizes, scalars."""
+"""Arguments of launches: memory, sizes, scalars, random keys."""
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -149,3 +150,11 @@ def uses(value: Argument) -> list[Buffer]:
     for ref in refs_of(value):
         owners += ref.owner if isinstance(ref.owner, Lagged) else (ref.owner,)
     return [owner for owner in owners if isinstance(owner, Buffer)]
+
+
+def operation_key(seed: int, step: int, op: str) -> int:
+    """The random key of an operation in a step, the same on every device and after a resume."""
+    # Not `hash`, which differs from process to process. Step and operation go to separate halves, so that the operation
+    # part stays below 2^31 and the key is positive as an int64.
+    low = zlib.crc32(f"{seed}/{step}".encode())
+    return (zlib.crc32(op.encode()) & 0x7FFFFFFF) << 32 | low

@@ -10,8 +10,7 @@ from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 
 from .arguments import Argument, Ref, spec_of, split_constants, uses
-from .computation import Computation
-from .launch import Launch
+from .launch import Computation, Launch
 
 
 def fill_value(i, y, value):

@@ -12,18 +12,15 @@ from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.selection import find_tuned, has_tuned
 from paddle_layers.kernels.tuned import Tuned
-from paddle_layers.runtime.generate.drivers import Kernel
+from paddle_layers.runtime.generate.drivers import Kernel, PythonCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Extent, rows_of
 
 from .arguments import Argument, Ref, last_ones, refs_of, spec_of, split_constants, uses
-from .choices import choose
-from .computation import Computation
-from .launch import Launch
+from .kernel_selection import choose, tuned_launches
+from .launch import Computation, Launch
 from .operations import operations
-from .python_launches import python_launch
 from .scope import OperationScope, host_sizes
-from .tuned_launches import tuned_launches
 
 
 def make_launches(
@@ -256,3 +253,31 @@ def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping
         own = isinstance(value, Ref) and value.dtype == "real" and name not in function.target_names
         if own and kernel.program.reads_own_element(name, kernel.indices):
             launch.takeovers += [(giver, taker) for giver in uses(value) for taker in launch.writes]
+
+
+def python_launch(scope: OperationScope, function: Function, *, accumulate: bool) -> Launch:
+    """One call of a Python function of arrays."""
+    names = (*function.target_names, *function.args)
+    constants, args = split_constants({name: scope.resolve(name, function, None) for name in names})
+    outputs = scope.op.layer.outputs
+    types = [scope.op.output(name)[0].type if name in outputs else None for name in function.target_names]
+    ids = tuple(type_.size if type_ is not None and type_.kind == "INT" else 0 for type_ in types)
+    kernel = Kernel(
+        name=function.name,
+        origin=f"{function.call.__module__}:{function.line}",
+        program=function.program,
+        helpers={},
+        indices=(),
+        targets=function.target_names,
+        args={name: spec_of(value) for name, value in args.items()},
+        accumulate=accumulate,
+        procedure=True,
+        python=PythonCall(function.call, scope.op.name, tuple(constants.items()), ids),
+    )
+    launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), Extent(1))
+    for name, argument in args.items():
+        if name in function.target_names:
+            launch.writes += uses(argument)
+        if name not in function.target_names or accumulate:
+            launch.reads += uses(argument)
+    return launch

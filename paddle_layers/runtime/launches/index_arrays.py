@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
+from paddle_layers.runtime.graph.domains import Domain, Extent, Value, rows_of
 from paddle_layers.runtime.graph.steps import Steps
-from paddle_layers.runtime.graph.value import Value
 
 from .arguments import Ref
 from .buffers import Buffer

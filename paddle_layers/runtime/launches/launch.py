@@ -1,4 +1,4 @@
-"""Launch: code to be compiled, its arguments, and the memory that it reads and writes."""
+"""Launch: code to be compiled, its arguments, the memory that it reads and writes, and what it computes."""
 
 from __future__ import annotations
 
@@ -6,15 +6,36 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddle_layers.define.functions.point_functions import Function
+from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.graph.domains import Domain, Extent, RowsOf
 
 from .arguments import Argument, with_owners
 from .buffers import Buffer, Takeover
-from .computation import Computation
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.graph.steps import Steps
+
+
+class Computation(NamedTuple):
+    """A point function for all elements of its targets, as the layer defines it, whichever kernel implements it.
+
+    Operation counts are based on it.
+    """
+
+    function: Function
+    program: Program
+    """Its specialized source."""
+    sizes: Mapping[str, Extent]
+    """Size of each index."""
+    args: Mapping[str, Argument]
+    accumulate: bool
+    sequence: tuple[str, Domain, Domain] | None = None
+    """The index of the sequence of a row, the rows and their groups; it is not an axis of the target.
+
+    A scan may not request the index, which is empty then.
+    """
 
 
 class Loop(NamedTuple):

@@ -9,9 +9,8 @@ from paddle_layers.define.fields.axes import REST
 from paddle_layers.define.fields.tensors import Field
 from paddle_layers.define.fields.types import product
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.runtime.graph.domains import Extent, RowsOf, capacity_of, rows_of
+from paddle_layers.runtime.graph.domains import Extent, RowsOf, Value, capacity_of, rows_of
 from paddle_layers.runtime.graph.graph import Op
-from paddle_layers.runtime.graph.value import Value
 
 from .arguments import Argument, Key, Ref, plain_argument
 from .index_arrays import IndexArrays, SequenceKey

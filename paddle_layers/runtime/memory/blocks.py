@@ -1,7 +1,10 @@
-"""Memory blocks of a device, as seen by their owners."""
+"""Memory blocks of a device, as seen by their owners, and array views of host memory."""
 
 from __future__ import annotations
 
+import ctypes
+import math
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -51,3 +54,13 @@ class Flat:
     def write(self, values: NDArray[Any]) -> None:
         """Replaces all elements."""
         self.block.write(0, np.broadcast_to(values, (self.size,)), self.dtype)
+
+
+def array_at(address: int, shape: Sequence[int], dtype: Any) -> NDArray[Any]:
+    """The host memory at an address as an array; the owner of the memory has to outlive it."""
+    kind = np.dtype(dtype)
+    size = math.prod(shape) * kind.itemsize
+    # `from_address` of an empty array would still need a valid address.
+    if size == 0:
+        return np.zeros(shape, kind)
+    return np.ndarray(tuple(shape), kind, memoryview((ctypes.c_char * size).from_address(address)))

@@ -20,8 +20,7 @@ from paddle_layers.define.name_patterns import listed
 from paddle_layers.runtime.memory.precision import too_large
 
 from .blocks import Allocator, DeviceError, Flat, MemoryBlock
-from .changes import Changes
-from .gradient_owner import GradientOwner
+from .write_tracking import Changes, GradientOwner
 
 if TYPE_CHECKING:
     from paddle_layers.config import ParamSettings

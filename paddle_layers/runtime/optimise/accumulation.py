@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.devices import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Argument, Setting, external_address, flat_ref
@@ -21,7 +21,7 @@ from .finite import ARENA, check_launches
 from .row_forms import add_rows_launch
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.devices.protocol import LaunchTable
+    from paddle_layers.runtime.devices import LaunchTable
 
 Gradients = Sequence[SparseGradient | None]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.devices import Device
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Setting, external_address, flat_ref
 from paddle_layers.runtime.launches.builtin import TOWARDS, simple_launch

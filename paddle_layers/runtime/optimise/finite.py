@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.devices import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import ExternalMemory, Ref
 from paddle_layers.runtime.launches.builtin import BLOCK, NON_FINITE, simple_launch

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define import AdaptiveStep
 from paddle_layers.define.definitions.lazy_updates import LinearStep
-from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.devices import Device
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Argument, Ref, external_address, flat_ref

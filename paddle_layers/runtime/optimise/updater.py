@@ -23,10 +23,8 @@ from paddle_layers.runtime.passes.optimizer_in_backward import Updates
 from .accumulation import Accumulation
 from .averaging import Average
 from .finite import ARENA, FiniteCheck, NonFiniteGradients, check_launches
-from .limits import Limits
-from .norms import Norms
-from .ranges import Updated
-from .updates import RowUpdate, Rules, update_launches
+from .limits import Limits, Norms
+from .updates import RowUpdate, Rules, Updated, update_launches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

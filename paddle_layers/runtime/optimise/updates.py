@@ -1,10 +1,14 @@
-"""Update of one parameter by an optimizer and a regularizer, from a dense or sparse gradient."""
+"""Updates of parameters by an optimizer and a regularizer, from dense or sparse gradients.
+
+One launch updates contiguous parameters with the same update.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +17,7 @@ from paddle_layers.define import registries
 from paddle_layers.define.definitions.elementwise import Elementwise
 from paddle_layers.define.definitions.lazy_updates import AdaptiveStep, LinearStep, find_lazy_update
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.devices import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Argument, ExternalMemory, Ref, Setting, plain_argument
 from paddle_layers.runtime.launches.builtin import FILL, flat_launch, simple_launch
@@ -22,13 +26,55 @@ from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
 
-from .limits import Limits, needs_all_rows
-from .norms import Norms
+from .limits import Limits, Norms, needs_all_rows
 from .pending_steps import PendingSteps, pending_steps
-from .ranges import Updated, ranges
 from .row_forms import penalty_launch, spread_launch, step_launch
 
 log = logging.getLogger("paddle_layers")
+
+
+class Updated(Protocol):
+    """A part of the arena, and its update."""
+
+    @property
+    def name(self) -> str:
+        """Name in errors and plans."""
+
+    @property
+    def settings(self) -> Any:
+        """Settings of the parameter, or None."""
+
+    @property
+    def offset(self) -> int:
+        """Bytes from the start of the arena."""
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+
+
+@dataclass(frozen=True)
+class Range:
+    """Adjacent parameters in the arena including the padding between them: zeros, which an update does not change."""
+
+    name: str
+    settings: Any
+    offset: int
+    size: int
+
+
+def ranges(parameters: Iterable[Updated], factors: Callable[[Updated], Hashable], dtype: str) -> list[Range]:
+    """The parameters, in the order of the arena, as few ranges: adjacent ones with equal factors are merged."""
+    found: list[Range] = []
+    itemsize = np.dtype(dtype).itemsize
+    for parameter in parameters:
+        own = Range(parameter.name, parameter.settings, parameter.offset, parameter.size)
+        if found and factors(found[-1]) == factors(own):
+            before = found.pop()
+            size = (own.offset - before.offset) // itemsize + own.size
+            own = replace(before, name="parameters", size=size)
+        found.append(own)
+    return found
 
 
 class Penalty(NamedTuple):

@@ -1,8 +1,8 @@
 """Graph optimization passes that reduce memory and time; results stay the same.
 
-`PASSES` lists the passes in their order; each works on the result of the previous ones. Each is a file of this folder,
-except the tuned kernels, including Winograd's, which have a separate package. `with without("in place"): ...` disables
-some of them.
+`PASSES` lists the passes in their order; each works on the result of the previous ones. Each is in a file of this
+folder, except the tuned kernels, including Winograd's, which have a separate package. `with without("in place"): ...`
+disables some of them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Iterator
 from contextvars import ContextVar
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 from paddle_layers.kernels.tuned import kernels_without, point_functions_only
 
 PASSES = (

@@ -1,8 +1,8 @@
 """Parameter-only caching: results that depend on parameters only are computed once in the phase test.
 
 They are computed again when a parameter may have changed. Transformed or packed filters, the scale and shift of a batch
-norm: these launches move to the beginning of the pass, and their results keep their memory. `memory.changes` knows when
-they have to run.
+norm: these launches move to the beginning of the pass, and their results keep their memory. `Changes` knows when they
+have to run.
 """
 
 from __future__ import annotations

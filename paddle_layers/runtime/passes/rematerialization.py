@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.launches.accesses import MemoryUses
 from paddle_layers.runtime.launches.arguments import Held, Ref, refs_of, with_owners
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 
 from . import runs
-from .memory_uses import MemoryUses
 
 # Smaller results are read from the cache; the launch that recomputes one costs as much as it saves.
 LEAST = 1 << 16

@@ -7,18 +7,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddle_layers.define.gc_paused import gc_paused
-from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.runtime.devices import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.domains import RowsOf, rounded_rows
-from paddle_layers.runtime.launches.choices import KernelSelection, noting
+from paddle_layers.runtime.launches.kernel_selection import KernelSelection, noting
 from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.passes.optimizer_in_backward import KEPT, Updates
 from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
-from .capacity import check_capacity
-from .plan import Plan
-from .statistics import Statistics
+from .metrics import Statistics
+from .plan import Plan, check_capacity
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network

@@ -1,4 +1,7 @@
-"""Execution plan of a step: launches in order, buffer reuse by liveness, launch tables for one compiled loop."""
+"""Execution plan of a step: launches in order, buffer reuse by liveness, launch tables for one compiled loop.
+
+Before any allocation, it is checked that plans fit into the memory of a device.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.define.machine import as_bytes
+from paddle_layers.runtime.devices import Device, Progress
 from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.graph import DynamicRows, Graph
 from paddle_layers.runtime.graph.rows import Rows
@@ -17,14 +21,17 @@ from paddle_layers.runtime.launches.arguments import Held, Lagged, Ref, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.passes.buffer_reuse import place
-from paddle_layers.runtime.schedule.joins import AddUp
+from paddle_layers.runtime.schedule.all_reduce import AddUp, GradientPart, gradient_parts
 from paddle_layers.runtime.schedule.schedule import LaunchSchedule
 
-from .capacity import check_capacity
-from .gradient_parts import GradientPart, gradient_parts
-
 Ready = Callable[[GradientPart], None]
+# An H100 refused batches that were reported to fit: the driver needs some memory for itself.
+SPARE_SHARE = 128
+"""One part of so many stays free for kernels, stacks and whole pages: an H100 takes up to 5 MiB more than the plans."""
+LISTED_TENSORS = 3
+"""Number of tensors listed in an out-of-memory error."""
 
 
 class Plan:
@@ -236,3 +243,52 @@ class Plan:
             for buffer in storage.buffers:
                 value = 0 if buffer.dtype == "int64" else float("nan")
                 self.write(buffer, np.full(buffer.extent.capacity, value, buffer.dtype))
+
+
+def check_capacity(device: Device, schedules: Sequence[LaunchSchedule]) -> None:
+    """Raises `DeviceError` if there is too little memory for the plans of all schedules.
+
+    The message has the estimate, the largest tensors and a batch size that fits.
+    """
+    free = device.free_bytes()
+    if free is None:
+        return
+    storages = [schedule.lay_out() for schedule in schedules]
+    nbytes = sum(map(place, storages))
+    if nbytes <= free:
+        return
+    rows = schedules[0].graph.samples.capacity
+    found = {buffer.name: buffer for one in storages for storage in one for buffer in storage.buffers}
+    buffers = sorted(found.values(), key=lambda buffer: -buffer.nbytes)
+    named = ", ".join(f"{buffer.name} ({as_bytes(buffer.nbytes)})" for buffer in buffers[:LISTED_TENSORS])
+    fitting = _fitting_rows(schedules, free - free // SPARE_SHARE)
+    remedy = f"a batch of {fitting} fits" if fitting else "not even a single sample fits"
+    raise DeviceError(
+        f"a batch of {rows} needs {as_bytes(nbytes)} on {device.name!r}, but at most {as_bytes(free)} can be "
+        f"allocated; the largest tensors are {named}; {remedy}"
+    )
+
+
+def _fitting_rows(schedules: Sequence[LaunchSchedule], free: int) -> int:
+    """Maximum number of samples whose buffers fit; sizes that depend on sequences and entries grow with them."""
+    # Capacities are changed for the search and restored at the end, which is cheaper than building graphs and schedules
+    # for each trial.
+    domains = [domain for schedule in schedules for domain in schedule.graph.domains]
+    full = [domain.capacity for domain in domains]
+    most = schedules[0].graph.samples.capacity
+
+    def needed(rows: int) -> int:
+        for domain, capacity in zip(domains, full, strict=True):
+            # Rounded up: a batch that is reported as fitting must fit.
+            domain.capacity = -(-capacity * rows // most)
+        return sum(place(schedule.lay_out()) for schedule in schedules)
+
+    low, high = 0, most
+    try:
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if needed(middle) <= free else (low, middle)
+    finally:
+        for domain, capacity in zip(domains, full, strict=True):
+            domain.capacity = capacity
+    return low

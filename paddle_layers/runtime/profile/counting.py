@@ -21,18 +21,20 @@ from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.specialise import helper_programs
 from paddle_layers.runtime.graph.domains import Domain, Extent
 from paddle_layers.runtime.launches.arguments import Argument, Key, Ref, refs_of
-from paddle_layers.runtime.launches.computation import Computation
+from paddle_layers.runtime.launches.launch import Computation
 
-from .sampled_values import (
+from .abstract_interpretation import (
     BINARY,
     COMPARE,
     REAL,
     UNKNOWN,
     WHOLE,
+    Names,
     Sample,
     Shaped,
     Whole,
     all_or_any,
+    dependences,
     distinct,
     either,
     neighbor,
@@ -40,7 +42,6 @@ from .sampled_values import (
     share_of,
     unary,
 )
-from .sharing import Names, dependences
 
 SAMPLE = 1 << 13
 """Number of sampled elements; positions are spread evenly over all axes, so sums are accurate to about 1 %. If there

@@ -1,4 +1,4 @@
-"""Timing of a step of a network on the CPU: as a whole, and per layer."""
+"""Timing of a step of a network on the CPU, with synthetic feeds: as a whole, and per layer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.batch.values import Sequences
+from paddle_layers.define import Input
+from paddle_layers.runtime.batch.values import Csr, Sequences
+from paddle_layers.runtime.devices import Progress
 from paddle_layers.runtime.devices.cpu.table import CpuTable
-from paddle_layers.runtime.devices.protocol import Progress
 from paddle_layers.runtime.graph.building import build_graph
+from paddle_layers.runtime.graph.domains import Value
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.buffers import FOREVER, Buffer
@@ -24,7 +26,6 @@ from paddle_layers.runtime.net import Net
 from paddle_layers.runtime.plan.plan import Plan
 
 from .counting import count
-from .feeds import synthetic_feeds
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
@@ -35,6 +36,11 @@ SECONDS = 2.0
 LEAST, MOST = 3, 200
 """Minimum and maximum number of steps."""
 PASSES = ("forward", "backward")
+SEQUENCE_LENGTH = 20
+"""Rows of a sequence, and of a sub-sequence; a sequence has `SUB_SEQUENCES` of these."""
+SUB_SEQUENCES = 4
+SPARSE_COLUMNS = 50
+"""Maximum number of columns per sparse row."""
 
 
 class Work(NamedTuple):
@@ -147,3 +153,42 @@ def _whole_numbers(plan: Plan, ref: Ref) -> NDArray[Any] | None:
     if not isinstance(owner, Buffer) or owner.storage is None or owner.storage.last != FOREVER:
         return None
     return plan.read(owner)
+
+
+def synthetic_feeds(graph: Graph, rows: int) -> dict[str, Any]:
+    """Random values of every data layer for `rows` samples: ids in their range, sequences of equal length."""
+    # A fixed seed: counts depend on ids, and two runs must be comparable.
+    rng = np.random.default_rng(0)
+    fields = {
+        value.name: field for op in graph.ops for name, field in op.layer.inputs.items() for value in op.argument(name)
+    }
+    return {name: _feed(value, fields.get(name), rows, rng) for name, value in graph.feeds.items()}
+
+
+def _feed(value: Value, field: Input | None, samples: int, rng: np.random.Generator) -> Any:
+    level = value.type.level
+    parts = samples * (SUB_SEQUENCES if level == 2 else 1)
+    data = _rows(value, field, parts * (SEQUENCE_LENGTH if level else 1), rng)
+    if level == 0:
+        return data
+    starts = np.arange(parts + 1) * SEQUENCE_LENGTH
+    return Sequences(data, starts) if level == 1 else Sequences(data, np.arange(samples + 1) * SUB_SEQUENCES, starts)
+
+
+def _rows(value: Value, field: Input | None, count: int, rng: np.random.Generator) -> Any:
+    kind, size = value.type.kind, value.type.size
+    shape = (count, *value.type.dims)
+    if field is not None and field.places is not None:
+        # Positions in a sequence: 0 is valid for every length.
+        return np.zeros(shape, np.int64 if kind == "INT" else np.float32)
+    if kind == "INT":
+        return rng.integers(0, size, shape)
+    if kind == "DENSE":
+        low, high = field.within if field is not None and field.within is not None else (-1.0, 1.0)
+        return rng.uniform(low, high, shape)
+    entries = min(size, SPARSE_COLUMNS)
+    apart = size // entries
+    # Spread over the whole range, as accesses to neighboring rows would be in the cache.
+    ids = (np.arange(entries) * apart + rng.integers(0, apart, (count, entries))).reshape(-1)
+    start = np.arange(count + 1) * entries
+    return Csr(start, ids, rng.standard_normal(len(ids)) if kind == "SPARSE" else None)

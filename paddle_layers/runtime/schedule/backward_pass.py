@@ -6,10 +6,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.domains import Extent, Value
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.steps import Steps
-from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.arguments import Held, Rate, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SEED, simple_launch
@@ -18,7 +17,7 @@ from paddle_layers.runtime.launches.scope import OperationScope
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient, make_sparse_gradient
 from paddle_layers.runtime.launches.step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
-from paddle_layers.runtime.passes.gradient_pruning import GradientNeeds
+from paddle_layers.runtime.passes.gradients import GradientNeeds
 
 from .workspace import Workspace
 

@@ -8,11 +8,10 @@ from collections.abc import Sequence
 from paddle_layers.define import ShapeError
 from paddle_layers.define.fields.tensors import Output
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.domains import Extent, Value
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.groups import SPARSE_IN_STEPS
 from paddle_layers.runtime.graph.steps import Steps
-from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.arguments import Held, Ref, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SUM, simple_launch

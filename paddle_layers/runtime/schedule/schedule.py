@@ -10,20 +10,18 @@ from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
+from paddle_layers.runtime.passes.buffer_reuse import take_over
 from paddle_layers.runtime.passes.cache_blocked_fusion import fuse_blocks, group_launches
-from paddle_layers.runtime.passes.concat_elision import elide_concat
-from paddle_layers.runtime.passes.copy_elision import elide_copies
-from paddle_layers.runtime.passes.dead_code_elimination import eliminate_dead_code
+from paddle_layers.runtime.passes.elision import elide_concat, elide_copies, eliminate_dead_code
 from paddle_layers.runtime.passes.epilogues import fuse_epilogues
-from paddle_layers.runtime.passes.in_place import take_over
 from paddle_layers.runtime.passes.kernel_fusion import fuse_kernels
 from paddle_layers.runtime.passes.optimizer_in_backward import Updates, insert_updates
 from paddle_layers.runtime.passes.parameter_caching import kept_results, take_parameter_only
 from paddle_layers.runtime.passes.rematerialization import rematerialize
 
+from .all_reduce import Join, joins_of, places_of
 from .backward_pass import BackwardPass
 from .forward_pass import ForwardPass
-from .joins import Join, joins_of, places_of
 from .workspace import Workspace
 
 

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 
 from paddle_layers.define.fields.tensors import Field, Output, Temp
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.runtime.graph.domains import Extent, rows_of
+from paddle_layers.runtime.graph.domains import Extent, Value, rows_of
 from paddle_layers.runtime.graph.graph import Graph, Op
-from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.from_functions import make_launches

@@ -13,7 +13,7 @@ import numpy as np
 from paddle_layers.config import Network, Node, loads
 from paddle_layers.define import Attributes, Example, Input, LayerDefinition, Type
 from paddle_layers.runtime import Net, Sequences
-from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.devices import Device
 
 from .batches import STARTS, USUAL, BatchLayout
 from .networks import LAYER, network_text

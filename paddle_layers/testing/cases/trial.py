@@ -13,17 +13,17 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Net, Sequences
+from paddle_layers.runtime.devices import Device
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted, is_interpreted
 from paddle_layers.runtime.devices.cpu.table import CpuTable
-from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.memory.addresses import array_at
+from paddle_layers.runtime.memory.blocks import array_at
 from paddle_layers.runtime.passes import without
 from paddle_layers.runtime.plan.plan import Plan
 

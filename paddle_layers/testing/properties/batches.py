@@ -12,7 +12,7 @@ import numpy as np
 from paddle_layers.kernels.selection import tuned_functions
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_alternate_sizes, tuned_at_every_size
 from paddle_layers.runtime import Sequences
-from paddle_layers.runtime.plan.losses import LossSum, total_loss
+from paddle_layers.runtime.plan.metrics import LossSum, total_loss
 
 from ..cases.batches import EMPTY, with_samples
 from ..cases.case import Case

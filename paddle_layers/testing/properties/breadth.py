@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 
 from .comparing import TOLERANCE
 from .ptx import ARCHITECTURES, Architecture

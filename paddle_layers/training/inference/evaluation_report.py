@@ -11,7 +11,7 @@ import numpy as np
 
 from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.define import registries
-from paddle_layers.runtime.plan.losses import total_loss
+from paddle_layers.runtime.plan.metrics import total_loss
 
 from ..evaluation import named_costs, run_test
 from ..problems import TrainingError

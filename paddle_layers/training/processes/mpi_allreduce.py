@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.devices.protocol import Device
-    from paddle_layers.runtime.plan.gradient_parts import GradientPart
+    from paddle_layers.runtime.devices import Device
+    from paddle_layers.runtime.schedule.all_reduce import GradientPart
 
 
 class GpuArray:

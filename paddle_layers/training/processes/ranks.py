@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.errors import first_line
 from paddle_layers.define.machine import usable_cores
-from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
+from paddle_layers.runtime.devices.cpu.pool import limit_threads, most_threads
 from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
-from paddle_layers.runtime.plan.losses import LossSum
+from paddle_layers.runtime.plan.metrics import LossSum
 
 from ..problems import TrainingError
 from .mpi_allreduce import MpiSums
@@ -28,7 +28,7 @@ from .watchdog import RankWatch
 if TYPE_CHECKING:
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.memory.parameters import Parameter
-    from paddle_layers.runtime.plan.gradient_parts import GradientPart
+    from paddle_layers.runtime.schedule.all_reduce import GradientPart
 
 T = TypeVar("T")
 

@@ -19,7 +19,7 @@ from paddle_layers.runtime.devices.cpu.device import Cpu, CpuBlock
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.memory.blocks import Flat
-    from paddle_layers.runtime.plan.gradient_parts import GradientPart
+    from paddle_layers.runtime.schedule.all_reduce import GradientPart
 
 CHUNK = 2**15
 """Numbers that are added up at once: the cache of a core holds them while they are written to all."""

@@ -22,7 +22,7 @@ from paddle_layers.define.errors import suggestion
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.define.output_folders import claim
 from paddle_layers.define.standard_streams import dropping
-from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
+from paddle_layers.runtime.devices.cpu.pool import limit_threads, most_threads
 
 from ..interrupts import SIGNALS, Interrupts
 from ..problems import TrainingError

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.machine import as_bytes, memory_bytes
-from paddle_layers.runtime.devices.protocol import Progress
+from paddle_layers.runtime.devices import Progress
 from paddle_layers.runtime.launches.buffers import ALIGNMENT
 from paddle_layers.runtime.memory.blocks import DeviceError
 

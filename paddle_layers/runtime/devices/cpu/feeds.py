@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from paddle_layers.runtime.generate.library import kept
+from paddle_layers.runtime.generate.cache import kept
 
 
 @kept

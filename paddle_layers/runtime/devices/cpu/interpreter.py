@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 from paddle_layers.kernels.primitives import elementary
 from paddle_layers.runtime.generate.authors import author_place
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
-from paddle_layers.runtime.memory.addresses import array_at
+from paddle_layers.runtime.memory.blocks import array_at
 
 from .arrays import LANES
 from .native import ADDRESS, FLOATS, INTS, LENGTH, PARTS, POINTERS, TOTAL

@@ -10,7 +10,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from paddle_layers.kernels.primitives.compile_options import compiled
-from paddle_layers.runtime.generate.library import kept
+from paddle_layers.runtime.generate.cache import kept
 
 from .atomics import LINE, add_one, exchange, load, wait_for
 

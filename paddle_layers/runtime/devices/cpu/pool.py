@@ -1,4 +1,4 @@
-"""Thread pool of this process; workers end with it and do not survive a fork."""
+"""Thread pool of this process, and its number of threads; workers end with the process and do not survive a fork."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import atexit
 import logging
 import os
 import threading
+from typing import Any
 
+import numba
 import numpy as np
+from numba.np.ufunc import parallel
 from numpy.typing import NDArray
 
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.kernels.constants import MAX_CHUNKS
 
 from .native import COLUMNS, run_whole
-from .threads import allowed_threads
 from .workers import CLOSED, ENDED, OPEN, board_size, run_launches, time_launches, wake, work
 
 log = logging.getLogger("paddle_layers")
@@ -22,6 +24,29 @@ HAS_WORKERS = os.name == "posix"
 """Whether the system has the mutexes and condition variables of the workers; otherwise they must not be requested."""
 PATIENCE = 1.0
 """Timeout in seconds for the end of a worker."""
+
+
+class _Limit:
+    """The limit set by `limit_threads`."""
+
+    threads: int | None = None
+
+
+def limit_threads(count: int) -> None:
+    """Limits the compute threads of this process, for all Python threads."""
+    _Limit.threads = count
+
+
+def most_threads() -> int:
+    """Maximum number of compute threads."""
+    return min(usable_cores(), _Limit.threads or usable_cores())
+
+
+def allowed_threads() -> int:
+    """Compute threads for this Python thread: `numba.set_num_threads` may have set fewer."""
+    settings: Any = numba.config
+    asked = getattr(parallel, "_is_initialized", True)  # otherwise numba would start its own threads to count them
+    return min(most_threads(), numba.get_num_threads() if asked else int(settings.NUMBA_NUM_THREADS))
 
 
 class WorkerPool:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.errors import DefinitionError, first_line
 from paddle_layers.runtime.generate.drivers import Array, Kernel, Spec
-from paddle_layers.runtime.memory.addresses import array_at
+from paddle_layers.runtime.memory.blocks import array_at
 
 _Callback = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5)
 _CALLBACKS: dict[tuple[Kernel, str], Any] = {}

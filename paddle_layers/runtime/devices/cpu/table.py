@@ -1,29 +1,27 @@
-"""Launch tables of the CPU, which one compiled loop processes."""
+"""Launch tables of the CPU, which one compiled loop processes; loops of recurrent groups are unrolled."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.switching import switched
+from paddle_layers.define.concurrency import switched
 from paddle_layers.kernels.constants import MAX_CHUNKS
-from paddle_layers.runtime.devices.sizes import Sizes
-from paddle_layers.runtime.devices.unrolling import sections_of
+from paddle_layers.runtime.devices.launch_tables import Section, Sizes, addresses, items, sections_of, share, sizes
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.graph.rows import Rows
+from paddle_layers.runtime.graph.rows import Rows, StepRows
 from paddle_layers.runtime.launches.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.launches.launch import Launch
 
 from .blocks import CacheBlocks
 from .interpreter import interpret
-from .loop_table import Arguments, LoopTable
-from .native import BY_CALLER, CHUNKS, COLUMNS, PARTS, TOTAL, run_backwards, run_parts
+from .native import ADDRESS, BY_CALLER, CHUNKS, COLUMNS, LENGTH, PARTS, TOTAL, run_backwards, run_parts
 from .pool import pool
 from .python_calls import raise_failure
 
@@ -35,9 +33,8 @@ FEW = 32
 """Minimum total operations of a table for waking threads, as a multiple of `SERIAL_WORK`: a busy machine takes 60 us to
 wake them, and this takes 100. Threads that are awake participate anyway.
 """
-
-
 _CUTTING: ContextVar[Literal["", "pieces", "backwards"]] = ContextVar("how launches are cut", default="")
+Ints = NDArray[np.int64]
 
 
 def always_cut(how: Literal["pieces", "backwards"]) -> AbstractContextManager[None]:
@@ -116,8 +113,8 @@ class CpuTable:
             self._floats[at] = rate.share(rows)
         totals = self.rows[:, TOTAL]
         self._totals.write(totals, rows)
-        for row, items in self._tuned:
-            totals[row] = items(rows.of)
+        for row, items_of in self._tuned:
+            totals[row] = items_of(rows.of)
         # Tuned kernels know their operations, point functions a weight per item; a launch is split by whichever is
         # larger.
         work = np.maximum(totals * self._weights, self._work)
@@ -205,3 +202,71 @@ def _time(rows: NDArray[np.int64]) -> NDArray[np.float64]:
     spent = np.zeros(len(rows), np.int64)
     pool().time(rows, spent)
     return spent / 1e9
+
+
+class Arguments(NamedTuple):
+    """The arguments of a launch, in the order of its row in the table."""
+
+    refs: list[Ref]
+    ints: list[Extent | Key]
+    floats: int
+    """Address of the floating-point values, which are the same in all steps."""
+    body: int
+
+
+class LoopTable:
+    """Rows with the columns of `native.COLUMNS`, and the arrays that they point to."""
+
+    def __init__(
+        self,
+        section: Section,
+        rows: Rows,
+        launches: Sequence[Launch],
+        arguments: Sequence[Arguments],
+        address: Callable[[Ref], int],
+        dtype: str,
+    ) -> None:
+        self._address, self._dtype = address, dtype
+        at, step = section.program(rows)
+        self.places = at
+        """The launch of each row."""
+        self.rows = np.zeros((len(at), len(COLUMNS)), np.int64)
+        self.rows[:, LENGTH] = 1
+        self.work = np.zeros(len(at))
+        self.worth = False
+        """Whether the rows are worth waking threads for."""
+        # Rows hold bare addresses of these arrays, which must live as long as the table.
+        self._held: list[Ints] = []
+        self._keys: list[tuple[Ints, str, Ints]] = []
+        for place in range(section.first, section.last):
+            entries = np.flatnonzero(at == place)
+            if len(entries):
+                group = StepRows(rows, section.loops[place - section.first][-1])
+                self._write(launches[place], arguments[place], group, entries, step[entries])
+
+    def _write(self, launch: Launch, arguments: Arguments, group: StepRows, entries: Ints, step: Ints) -> None:
+        pointers = np.zeros((len(entries), max(len(arguments.refs), 1)), np.int64)
+        for column, ref in enumerate(arguments.refs):
+            itemsize = np.dtype(self._dtype if ref.dtype == "real" else ref.dtype).itemsize
+            pointers[:, column] = addresses(ref, group, self._address, itemsize)[step]
+        ints = np.zeros((len(entries), max(len(arguments.ints), 1)), np.int64)
+        for column, value in enumerate(arguments.ints):
+            # Keys change with every step of training, sizes only with the batch: a view of the column is kept and
+            # rewritten.
+            if isinstance(value, Key):
+                self._keys.append((ints[:, column], value.op, step))
+            else:
+                ints[:, column] = sizes(value, group)[step]
+        self._held += [pointers, ints]
+        totals = items(launch, group)[step]
+        self.rows[entries, ADDRESS] = arguments.body
+        self.rows[entries, TOTAL] = self.rows[entries, PARTS] = totals
+        self.rows[entries, 3] = pointers.ctypes.data + np.arange(len(entries)) * pointers.strides[0]
+        self.rows[entries, 4] = ints.ctypes.data + np.arange(len(entries)) * ints.strides[0]
+        self.rows[entries, 5] = arguments.floats
+        self.work[entries] = np.maximum(totals * launch.weight, launch.work * share(group)[step])
+
+    def set_keys(self, key: Callable[[str], int]) -> None:
+        """Generates the random keys of operations: each step has its own, the same in the backward pass."""
+        for column, op, step in self._keys:
+            column[:] = key(op) + step

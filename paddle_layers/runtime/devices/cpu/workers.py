@@ -15,7 +15,7 @@ from numba import njit, types
 from numba.extending import intrinsic
 
 from paddle_layers.kernels.primitives.compile_options import compiled
-from paddle_layers.runtime.generate.library import kept
+from paddle_layers.runtime.generate.cache import kept
 
 from .arrays import contiguous
 from .atomics import I64, LINE, SPINS, add_one, exchange, let_others, load, nanoseconds, pause, store, wait_for

@@ -16,7 +16,7 @@ from paddle_layers.runtime.generate.cache import driver_path, keep_result, kept_
 from paddle_layers.runtime.generate.drivers import Array, Kernel, Spec, TunedCall
 from paddle_layers.runtime.graph.domains import Extent, RowsOf
 from paddle_layers.runtime.launches.arguments import refs_of
-from paddle_layers.runtime.launches.choices import choose
+from paddle_layers.runtime.launches.kernel_selection import choose
 from paddle_layers.runtime.launches.launch import Launch
 
 from .texts import cuda_text

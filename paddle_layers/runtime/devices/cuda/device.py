@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.errors import first_line
-from paddle_layers.runtime.devices.protocol import Progress
+from paddle_layers.runtime.devices import Progress
 from paddle_layers.runtime.generate.drivers import TunedCall
 from paddle_layers.runtime.memory.blocks import DeviceError
 

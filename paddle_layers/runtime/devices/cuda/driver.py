@@ -1,27 +1,31 @@
-"""A real GPU, through NVIDIA's bindings of the CUDA driver API."""
+"""A real GPU, through NVIDIA's bindings of the CUDA driver API: launches, and copies through pinned staging buffers."""
 
 from __future__ import annotations
 
 import threading
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Protocol
 
 import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.memory.blocks import DeviceError
+from paddle_layers.runtime.generate.cache import kept
+from paddle_layers.runtime.memory.blocks import DeviceError, array_at
 
 from .compile import ENTRY, CudaDriver, cubin_of
-from .queue import queue_kernels
-from .staging import Staging
 
 # Threads continue with a grid stride: more blocks would only repeat the index arithmetic at their beginning.
 WAVES = 32
 """Maximum number of blocks per multiprocessor."""
 LAUNCH_SINCE = 4000
 """The version of CUDA that introduced the current signature of `cuLaunchKernel`."""
-
-
 NEEDS_A_CARD = 'the device "cuda" needs an NVIDIA GPU and its driver: {}; use the device "cpu"'
+STAGING_ALIGNMENT = 64
+SMALLEST_HALF = 1 << 20
+"""Initial size of a half of the staging buffer in bytes."""
 
 
 def card_problem() -> str | None:
@@ -182,3 +186,97 @@ class DriverCard:
     def _both(self, result: tuple[Any, ...], what: str) -> tuple[Any, Any]:
         self._do(result[:1], what)
         return result[1], result[2]
+
+
+@intrinsic
+def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads: Any, stream: Any, params: Any) -> Any:
+    """Calls `cuLaunchKernel` at an address: one-dimensional grid, no dynamic shared memory; returns its status."""
+    i32, i64 = ir.IntType(32), ir.IntType(64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address, kernel, wide, deep, queue, parameters = args
+        one, zero = i32(1), i32(0)
+        prototype = ir.FunctionType(i32, [i64, *[i32] * 7, i64, i64, i64])
+        grid = [builder.trunc(wide, i32), one, one, builder.trunc(deep, i32), one, one]
+        given = [kernel, *grid, zero, queue, parameters, i64(0)]
+        status = builder.call(builder.inttoptr(address, prototype.as_pointer()), given)
+        return builder.sext(status, i64)
+
+    return types.int64(*[types.int64] * 6), codegen
+
+
+@kept
+@njit(nogil=True)
+def queue_kernels(rows: Any, launch: int, stream: int) -> tuple[int, int]:
+    """Enqueues the rows of a `CudaTable`; returns the driver's first error and the row, or (0, 0).
+
+    In one compiled loop, a launch costs only the driver call, without Python overhead.
+    """
+    for row in range(rows.shape[0]):
+        # An empty batch or step: CUDA rejects a grid of no blocks.
+        if rows[row, 1] > 0:
+            status: Any = call_launch(launch, rows[row, 0], rows[row, 1], rows[row, 2], stream, rows[row, 3])
+            if status != 0:
+                return status, row
+    return 0, 0
+
+
+class Pinned(Protocol):
+    """Driver functions for pinned memory."""
+
+    def pin(self, nbytes: int) -> int:
+        """Address of newly allocated pinned memory."""
+
+    def unpin(self, address: int) -> None:
+        """Frees pinned memory."""
+
+    def mark(self) -> Any:
+        """Records an event in the stream."""
+
+    def wait(self, mark: Any) -> None:
+        """Waits for an event."""
+
+
+class Staging:
+    """Double buffering: one half is filled while copies from the other may be in flight."""
+
+    def __init__(self, driver: Pinned) -> None:
+        self._driver = driver
+        self._halves = [0, 0]
+        self._marks: list[Any] = [None, None]
+        self._size = self._used = self._active = 0
+
+    def copy(self, values: NDArray[Any], dtype: str, send: Callable[[int, int], None]) -> None:
+        """Copies the values to pinned memory and calls `send(address, nbytes)`, which enqueues the copy."""
+        nbytes = values.size * np.dtype(dtype).itemsize
+        place = self._place_for(nbytes)
+        array_at(place, values.shape, dtype)[...] = values
+        send(place, nbytes)
+
+    def _place_for(self, nbytes: int) -> int:
+        wide = -(-nbytes // STAGING_ALIGNMENT) * STAGING_ALIGNMENT
+        if wide > self._size:
+            # Twice the size: pinning memory is slow, and the next copy must not grow it again.
+            self._grow(max(SMALLEST_HALF, 2 * wide))
+        if self._used + wide > self._size:
+            self._swap()
+        place = self._halves[self._active] + self._used
+        self._used += wide
+        return place
+
+    def _swap(self) -> None:
+        """Switches to the other half, once copies from it have finished."""
+        # An event per half instead of a wait for the stream: kernels queued after the copies go on.
+        self._marks[self._active] = self._driver.mark()
+        self._active, self._used = 1 - self._active, 0
+        if self._marks[self._active] is not None:
+            self._driver.wait(self._marks[self._active])
+
+    def _grow(self, size: int) -> None:
+        # Copies from the old halves may be in flight.
+        self._driver.wait(self._driver.mark())
+        for address in filter(None, self._halves):
+            self._driver.unpin(address)
+        self._halves = [self._driver.pin(size) for _ in range(2)]
+        self._marks = [None, None]
+        self._size, self._used = size, 0

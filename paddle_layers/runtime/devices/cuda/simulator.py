@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.generate.drivers import Array, Spec
-from paddle_layers.runtime.memory.addresses import array_at
+from paddle_layers.runtime.memory.blocks import array_at
 
 from .compile import CudaDriver
 

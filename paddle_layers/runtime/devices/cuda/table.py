@@ -1,4 +1,7 @@
-"""Launch tables of a GPU: parameters packed once in the driver's format; a batch or a step changes a few of them."""
+"""Launch tables of a GPU: parameters packed once in the driver's format; a batch or a step changes a few of them.
+
+Loops of recurrent groups are unrolled.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.sizes import Sizes
-from paddle_layers.runtime.devices.unrolling import Section, sections_of
+from paddle_layers.runtime.devices.launch_tables import Section, Sizes, addresses, items, sections_of, sizes
 from paddle_layers.runtime.generate.drivers import Kernel
-from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.graph.rows import Rows
+from paddle_layers.runtime.graph.domains import Extent, ScratchSize
+from paddle_layers.runtime.graph.rows import Rows, StepRows
 from paddle_layers.runtime.launches.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.launches.launch import Launch
 
 from .card import Card
 from .compile import CudaDriver, elements_of
-from .loop_table import CudaLoop
 
 COLUMNS = ("function", "blocks", "threads", "parameters")
 """Columns of a table (int64): the kernel's handle, blocks, threads per block, address of the parameter addresses."""
-
-
 Slot = Extent | float | Rate | Setting | Key | Ref
 """Content of an 8-byte parameter; an array represents its address."""
+Ints = NDArray[np.int64]
 
 
 class CudaTable:
@@ -114,8 +114,8 @@ class CudaTable:
             self._put_real(at, rate.share(rows))
         blocks = self.rows[:, 1]
         self._totals.write(blocks, rows)
-        for row, items in self._tuned:
-            blocks[row] = items(rows.of)
+        for row, items_of in self._tuned:
+            blocks[row] = items_of(rows.of)
         self._spread_out(blocks, self._spread)
         self._loops = [self._written_out(section, rows) for section in self._sections]
 
@@ -163,3 +163,54 @@ def itemsizes(dtype: str, slots: Sequence[Slot]) -> list[int]:
         np.dtype(dtype if slot.dtype == "real" else slot.dtype).itemsize if isinstance(slot, Ref) else 0
         for slot in slots
     ]
+
+
+class CudaLoop:
+    """Rows of a `CudaTable` and the parameters that they point to; blocks are not computed from elements yet."""
+
+    def __init__(
+        self,
+        section: Section,
+        rows: Rows,
+        launches: Sequence[Launch],
+        slots: Sequence[Sequence[Any]],
+        numbers: Sequence[Ints],
+        itemsizes: Sequence[Sequence[int]],
+        address: Callable[[Ref], int],
+    ) -> None:
+        self._address = address
+        self.places, step = section.program(rows)
+        self.rows = np.zeros((len(self.places), 4), np.int64)
+        self._held: list[Ints] = []
+        self._keys: list[tuple[Ints, str, Ints]] = []
+        for at, own in enumerate(slots):
+            entries = np.flatnonzero(self.places == section.first + at)
+            if not len(entries):
+                continue
+            group, steps = StepRows(rows, section.loops[at][-1]), step[entries]
+            parameters = np.tile(numbers[at], (len(entries), 1))
+            for column, slot in enumerate(own):
+                self._fill(parameters[:, column], slot, itemsizes[at][column], group, steps)
+            launch = launches[section.first + at]
+            self.rows[entries, 1] = items(launch, group)[steps] if launch.items else parameters[:, 0]
+            self._point(entries, parameters)
+
+    def _fill(self, column: Ints, slot: Any, itemsize: int, group: StepRows, step: Ints) -> None:
+        if isinstance(slot, Ref):
+            column[:] = addresses(slot, group, self._address, itemsize)[step]
+        elif isinstance(slot, Extent) and (slot.domain is not None or isinstance(slot, ScratchSize)):
+            column[:] = sizes(slot, group)[step]
+        elif isinstance(slot, Key):
+            self._keys.append((column, slot.op, step))
+
+    def _point(self, entries: Ints, parameters: Ints) -> None:
+        """Sets the address of the parameter addresses of each row."""
+        own = parameters.ctypes.data + 8 * np.arange(parameters.size, dtype=np.int64).reshape(parameters.shape)
+        self.rows[entries, 3] = own.ctypes.data + np.arange(len(entries)) * own.strides[0]
+        # The table has their addresses only.
+        self._held += [parameters, own]
+
+    def set_keys(self, key: Callable[[str], int]) -> None:
+        """Generates the random keys of operations: each step has its own, the same in the backward pass."""
+        for column, op, step in self._keys:
+            column[:] = key(op) + step

@@ -1,1 +1,0 @@
-"""Composite layers: recording of the calls of a body."""

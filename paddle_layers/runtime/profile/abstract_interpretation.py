@@ -1,0 +1,204 @@
+"""Abstract interpretation of point functions, for operation counts.
+
+Values of expressions on a sample of the elements: integers are known, floating-point values are not.
+
+Common subexpressions across elements: a definition computes them for each element, an efficient kernel once. The score
+of a query and a key in attention is written for each column of the output, and depends on the head alone. An operation
+is counted once for all elements that agree in everything that it depends on.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define.functions.program import Program
+
+Sample = NDArray[Any]
+Names = frozenset[str]
+NOTHING: Names = frozenset()
+
+
+class Whole(NamedTuple):
+    """An integer or boolean, one per element of the sample; None if unknown."""
+
+    values: Any
+
+
+REAL, UNKNOWN = "real", Whole(None)
+
+
+@dataclass(frozen=True)
+class Shaped:
+    """An array argument."""
+
+    name: str
+    shape: tuple[int, ...]
+    whole: bool
+    data: Sample | None
+    """Known integers, such as sequence starts."""
+
+
+def distinct(group: Any, most: int) -> int:
+    """Number of values in a group of an index."""
+    known = isinstance(group, Whole) and group.values is not None
+    return len(np.unique(group.values)) if known else most
+
+
+def neighbor(rows: Sample, step: int, starts: Sample | None) -> Sample:
+    """The previous or next row of each row in its sequence, or -1."""
+    if starts is None:
+        return rows + step
+    own, other = (np.searchsorted(starts, at, side="right") for at in (rows, rows + step))
+    return np.where((own == other) & (rows + step >= 0), rows + step, -1)
+
+
+def range_bounds(bounds: list[Any]) -> tuple[Any, Any, Any]:
+    """First, last and step of a `range`."""
+    first, last = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
+    return first, last, bounds[2] if len(bounds) > 2 else 1
+
+
+def share_of(condition: Any) -> Any:
+    """Elements for which a condition holds, as 0 or 1; a half if unknown."""
+    known = isinstance(condition, Whole) and condition.values is not None
+    return np.asarray(condition.values, np.float64) if known else np.float64(0.5)
+
+
+def either(share: Any, one: Any, other: Any) -> Any:
+    """The value of an expression or name after two branches."""
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return [either(share, a, b) for a, b in zip(one, other, strict=True)]
+    if one is UNKNOWN or one is other:
+        return other
+    if other is UNKNOWN or not (isinstance(one, Whole) and isinstance(other, Whole)):
+        return one
+    if one.values is None or other.values is None or (np.ndim(share) == 0 and 0 < share < 1):
+        return UNKNOWN
+    return Whole(np.where(np.asarray(share) > 0, one.values, other.values))
+
+
+def unary(op: ast.unaryop, inner: Any) -> Any:
+    """An operator with one operand."""
+    if not isinstance(inner, Whole) or inner.values is None:
+        return inner
+    if isinstance(op, ast.Not):
+        return Whole(np.logical_not(inner.values))
+    return Whole(-inner.values) if isinstance(op, ast.USub) else inner
+
+
+def all_or_any(op: ast.boolop, parts: Sequence[Any]) -> Whole:
+    """`and` or `or` of truth values."""
+    known = [part.values for part in parts if isinstance(part, Whole) and part.values is not None]
+    if len(known) < len(parts):
+        return UNKNOWN
+    join = np.logical_and if isinstance(op, ast.And) else np.logical_or
+    holds: Any = known[0]
+    for part in known[1:]:
+        holds = join(holds, part)
+    return Whole(holds)
+
+
+BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+    ast.Add: np.add,
+    ast.Sub: np.subtract,
+    ast.Mult: np.multiply,
+    ast.FloorDiv: lambda a, b: a // np.maximum(b, 1),
+    ast.Mod: lambda a, b: a % np.maximum(b, 1),
+}
+COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
+    ast.Lt: np.less,
+    ast.LtE: np.less_equal,
+    ast.Gt: np.greater,
+    ast.GtE: np.greater_equal,
+    ast.Eq: np.equal,
+    ast.NotEq: np.not_equal,
+}
+WHOLE: dict[str, Callable[..., Any]] = {
+    "min": lambda *values: _fold(np.minimum, values),
+    "max": lambda *values: _fold(np.maximum, values),
+    "abs": np.abs,
+    "int": lambda value: value,
+    "round": lambda value: value,
+}
+
+
+def _fold(join: Callable[[Any, Any], Any], values: Sequence[Any]) -> Any:
+    result = values[0]
+    for value in values[1:]:
+        result = join(result, value)
+    return result
+
+
+class Dependences(NamedTuple):
+    """The indices of an element that the names of a function depend on."""
+
+    names: Mapping[str, Names]
+    """By name: indices, and groups of them."""
+    groups: Mapping[str, str]
+    """Names of the form `h = e // width`, and sequences of rows, each with its index: equal for neighbors."""
+
+    def of(self, node: ast.AST) -> Names:
+        """Indices and groups that an expression depends on."""
+        used = (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+        return NOTHING.union(*(self.names.get(name, NOTHING) for name in used))
+
+
+@functools.lru_cache(maxsize=1 << 10)
+def dependences(
+    program: Program, indices: tuple[tuple[str, str], ...], sequences: tuple[tuple[str, str], ...]
+) -> Dependences:
+    """The dependences of a function.
+
+    `indices` are its indices, each with the one that it follows from; `sequences` those that group rows.
+    """
+    assignments = list(_assignments(program.tree.body, []))
+    groups = dict(sequences)
+    names = {name: frozenset({root}) for name, root in indices} | {name: frozenset({name}) for name in groups}
+    for target, sources in assignments:
+        index = _grouped(sources[0])
+        if index in names and index not in groups and sum(other == target for other, _ in assignments) == 1:
+            groups[target] = next(iter(names[index]))
+            names[target] = frozenset({target})
+    found = Dependences(names, groups)
+    # A fixed point, as a name may depend on one that is assigned later in a loop.
+    before = None
+    while before != names:
+        before = dict(names)
+        for target, sources in assignments:
+            if target not in groups:
+                names[target] = names.get(target, NOTHING).union(*map(found.of, sources))
+    return found
+
+
+def _grouped(node: ast.AST) -> str:
+    """The index that an expression divides into groups, or an empty string."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.FloorDiv) and isinstance(node.left, ast.Name):
+        return node.left.id
+    return ""
+
+
+def _assignments(body: Iterable[ast.stmt], around: list[ast.AST]) -> Iterator[tuple[str, list[ast.AST]]]:
+    """Assigned names, each with its value and the conditions and loops of the assignment."""
+    for node in body:
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                    yield target.value.id, [node.value, target.slice, *around]
+                for part in ast.walk(target):
+                    if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+                        yield part.id, [node.value, *around]
+        elif isinstance(node, ast.For):
+            inside = [*around, node.iter]
+            yield from ((part.id, inside) for part in ast.walk(node.target) if isinstance(part, ast.Name))
+            yield from _assignments(node.body, inside)
+        elif isinstance(node, (ast.While, ast.If)):
+            yield from _assignments(node.body, [*around, node.test])
+            yield from _assignments(node.orelse, [*around, node.test])
