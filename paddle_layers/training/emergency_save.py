@@ -10,7 +10,7 @@ import numpy as np
 
 from paddle_layers.runtime import DeviceError
 
-from .checkpoints import WEIGHTS
+from .checkpoints.files import WEIGHTS
 from .problems import TrainingError
 
 if TYPE_CHECKING:

@@ -16,10 +16,8 @@ from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.memory.weights import OURS
 from paddle_layers.runtime.plan.losses import total_loss
 
-from .callbacks import restore_states, states_of
 from .callbacks.monitoring import BEST
-from .checkpoint_state import MOST
-from .checkpoints import (
+from .checkpoints.files import (
     CARRIED,
     FACTS,
     OPTIMIZER,
@@ -29,14 +27,12 @@ from .checkpoints import (
     read_states,
     save_checkpoint,
 )
-from .data_norms import measure_data_norms
+from .checkpoints.state import MOST, names_of, restore_state_files, restore_states, states_of
 from .evaluation import evaluate, first_batches, named_costs
-from .initial_weights import load_first, what_became
-from .interrupts import SIGNALS, Interrupts
+from .initial_weights import load_first, measure_data_norms, what_became
 from .job import Job
-from .momentum import momentum_at
 from .nan_checks import FiniteWeights
-from .problems import TrainingError
+from .problems import SIGNALS, Interrupts, TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .progress import Progress, as_text
 from .results.folders import CHECKPOINTS, CURVE, LOG
@@ -45,8 +41,7 @@ from .results.metrics_logger import MetricsLogger
 from .results.result_names import further_names, nan_notes
 from .results.run_files import RunFacts
 from .runs import Run, TrainingReport, call, left_out_text, skipped_text, take_statistics
-from .schedules import Staged, rate_at
-from .state_files import names_of, restore_state_files
+from .schedules import Staged, momentum_at, rate_at
 from .training_step import StepPasses
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddle_layers.data import Batches
 
-from .checkpoints import WEIGHTS
+from .checkpoints.files import WEIGHTS
 from .progress import as_text
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paddle_layers.config.training_builder import resolve_training
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.define.escaping import printable
 from paddle_layers.define.standard_streams import writing_to_stdout
 
 from .callbacks import check_callbacks
-from .checkpoints import WEIGHTS, newest_checkpoint
+from .checkpoints.files import WEIGHTS, newest_checkpoint
 from .data_loading import Given, learned_for
 from .emergency_save import weights_rescued
 from .initial_weights import first_weights, still_known
@@ -27,7 +28,6 @@ from .results.logs import check_formats
 from .results.run_files import RunFacts, end_run, facts_of, write_run
 from .results.run_folders import OutputFolder, claimed_output_folder
 from .runs import TrainingReport
-from .training_argument import read_training
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
@@ -141,7 +141,7 @@ def run_training(
     if options.resume and options.weights is not None:
         raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
     check_callbacks(options.callbacks)
-    training, file = read_training(training, "train", options.plugins, options.settings)
+    training, file = resolve_training(training, "train", options.plugins, options.settings)
     check_formats(training.log.format)
     # Before the folder is claimed: weights that do not fit leave no new folder.
     first = first_weights(training, options.weights) if not options.resume else None

@@ -26,13 +26,14 @@ training file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from paddle_layers.define import registries
+from paddle_layers.define import Int, registries
 from paddle_layers.define.errors import brief
 
-from ..problems import TrainingError
+if TYPE_CHECKING:
+    from ..runs import Run
 
 EVENTS = ("on_resume", "on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
 
@@ -54,26 +55,14 @@ def make_callback(name: str, **settings: Any) -> Any:
     return definition.create(definition.bind(settings))
 
 
-def states_of(callbacks: Sequence[object]) -> dict[str, Any]:
-    """The states of the callbacks, by position and class."""
-    return {
-        # By position and class: a list of callbacks that was changed between two sittings does not restore states of
-        # others.
-        f"{place} {type(listener).__name__}": listener.state()
-        for place, listener in enumerate(callbacks)
-        if hasattr(listener, "state")
-    }
+class Repeating:
+    """Base of the callbacks that run every given number of steps or epochs."""
 
+    every = Int("interval in steps", default=100, min=1)
+    every_epochs = Int("interval in epochs, instead of steps: the last step of an epoch", min=1, optional=True)
 
-def restore_states(callbacks: Sequence[object], states: Mapping[str, Any], origin: str) -> None:
-    """Give every callback what it wanted to keep; those that were not there before start afresh.
-
-    Raises `TrainingError` that begins with `origin` where a callback can do nothing with it.
-    """
-    for place, listener in enumerate(callbacks):
-        key = f"{place} {type(listener).__name__}"
-        if key in states and hasattr(listener, "restore"):
-            try:
-                listener.restore(states[key])
-            except (KeyError, TypeError, ValueError) as error:
-                raise TrainingError(f"{origin}: cannot restore the state of callback `{key}`: {error}") from error
+    def due(self, run: Run) -> bool:
+        """Whether the last step, which is done but for the update of the parameters, is one of these."""
+        if not self.every_epochs:
+            return run.step % self.every == 0
+        return run.epochs > run.epoch and run.epochs % self.every_epochs == 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from paddle_layers.define import callback
 
-from .intervals import Repeating
+from . import Repeating
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

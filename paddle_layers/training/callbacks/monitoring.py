@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 from paddle_layers.define import Bool, Choice, Float, Int, String, callback
 from paddle_layers.define.output_folders import existing_folder, make_folder, open_folder, remove_matching
 
-from ..checkpoint_state import is_count, is_number
+from ..checkpoints.state import is_count, is_number
 from ..problems import TrainingError
 
 if TYPE_CHECKING:

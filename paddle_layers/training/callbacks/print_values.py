@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.define import Int, String, Strings, callback
 
 from ..problems import TrainingError
-from .intervals import Repeating
+from . import Repeating
 
 if TYPE_CHECKING:
     from ..runs import Run
@@ -52,7 +52,7 @@ class Print(Repeating):
 
     def on_step(self, run: Run) -> None:
         """Show them when it is time."""
-        from ..value_text import value_text
+        from ..network_values import value_text
 
         if not self.due(run):
             return
