@@ -22,7 +22,7 @@ from .phase_data import label_fields, make_batches, phase_data
 from .problems import TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .processes.restrictions import check_sharing
-from .results.result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
+from .results.result_names import best_of, check_further, column_names, costs_of, selected
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
@@ -46,10 +46,6 @@ class Job:
     """Further data to test with, by name."""
     total: int
     """Steps of the whole training."""
-    losses: Mapping[str, str]
-    """Names of several costs in the log, by the net's; a single one is the loss."""
-    statistics: Mapping[str, str]
-    """Names of the statistics in the log, by the net's."""
     learned: FittedPreprocessing
     """Preprocessing of other data: vocabularies, means of columns."""
 
@@ -112,7 +108,7 @@ def prepare(
     # Before the first step: memory is reserved and the kernels of the network compiled, so that missing memory is
     # reported at once.
     net.plan_for(-(-capacity // ranks.count))
-    return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
+    return Job(net, updater, train, test, tests, total, learned)
 
 
 def _steps(training: Training, train: Batches | Stream) -> int:
@@ -165,8 +161,7 @@ def _make_net(
 
 def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
     """Let callbacks read their files; returns the names of the values that they look at. Raises `ConfigError`."""
-    results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
-    results.update(*(further_names(training, name).values() for name, _ in training.further_tests))
+    results = {"loss", *column_names(training)}
     results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
     keep: list[str] = []
     best = best_of(training)

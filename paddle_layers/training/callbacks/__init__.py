@@ -26,16 +26,19 @@ training file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import Int, registries
 from paddle_layers.define.errors import brief
 
 if TYPE_CHECKING:
+    from ..events import Event, StepDone
+    from ..processes.ranks import SingleProcess
     from ..runs import Run
 
-EVENTS = ("on_resume", "on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
+HOOKS = ("on_resume", "on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
 
 
 def check_callbacks(callbacks: Any) -> None:
@@ -45,8 +48,8 @@ def check_callbacks(callbacks: Any) -> None:
     for listener in callbacks:
         if isinstance(listener, type):
             raise TypeError(f"callbacks must be objects, not classes: write {listener.__name__}(...)")
-        if not any(hasattr(listener, name) for name in (*EVENTS, "rate_factor")):
-            raise TypeError(f"{brief(listener)} is not a callback: it has none of the methods {', '.join(EVENTS)}")
+        if not any(hasattr(listener, name) for name in (*HOOKS, "rate_factor")):
+            raise TypeError(f"{brief(listener)} is not a callback: it has none of the methods {', '.join(HOOKS)}")
 
 
 def make_callback(name: str, **settings: Any) -> Any:
@@ -66,3 +69,42 @@ class Repeating:
         if not self.every_epochs:
             return run.step % self.every == 0
         return run.epochs > run.epoch and run.epochs % self.every_epochs == 0
+
+
+class CallbackList:
+    """The callbacks of a training: calls of their hooks at its events, and their decisions in all processes."""
+
+    def __init__(self, callbacks: Sequence[object], ranks: SingleProcess) -> None:
+        # Files and messages would come from every process otherwise; decisions of callbacks are passed on by `ranks`.
+        self.called = callbacks if ranks.first else ()
+        self._ranks = ranks
+        self._adapting = any(hasattr(listener, "rate_factor") for listener in callbacks)
+        self._reloading = any(getattr(listener, "reload", False) for listener in callbacks)
+
+    def call(self, hook: str, run: Run) -> None:
+        """Call the method of this name of each callback that has it."""
+        for listener in self.called:
+            method = getattr(listener, hook, None)
+            if method is not None:
+                method(run)
+
+    def hook(self, name: str) -> Callable[[Event], None]:
+        """A listener that calls a hook."""
+        return lambda event: self.call(name, event.run)
+
+    def end_of_epoch(self, step: StepDone) -> None:
+        """Call `on_epoch` after the last step of an epoch."""
+        if step.due.epoch:
+            self.call("on_epoch", step.run)
+
+    def weights_restored(self, event: Event) -> None:
+        """Call `after_test`; weights that a callback may have restored are then those of all processes."""
+        self.call("after_test", event.run)
+        if self._reloading:
+            self._ranks.take_first(event.run.net)
+
+    def rate_factor(self) -> float:
+        """The factor of the learning rate."""
+        if not self._adapting:
+            return 1.0
+        return self._ranks.of_first(math.prod(getattr(listener, "rate_factor", 1.0) for listener in self.called))

@@ -14,11 +14,11 @@ from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.define import registries
 from paddle_layers.runtime.plan.losses import total_loss
 
-from ..evaluation import named_costs, run_test
+from ..evaluation import named_costs, run_test, take_statistics
 from ..network_values import check_order, check_words, word_of
 from ..problems import TrainingError
 from ..results.result_names import loss_names, nan_notes, selected, statistic_names
-from ..runs import left_out_text, take_statistics
+from ..results.training_report import left_out_text
 from .confusion import Confusion
 from .input_data import GivenData, given_batches, load_trained, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always

@@ -28,7 +28,7 @@ from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_thread
 from ..problems import SIGNALS, Interrupts, TrainingError
 from ..progress import LineProgress, NullProgress
 from ..results.folders import output_folder
-from ..results.result_names import best_of, further_names, loss_names, statistic_names
+from ..results.result_names import best_of, column_names
 from ..results.run_files import read_run
 from ..trainer import Options, run_training
 from .space import parse_varied
@@ -199,9 +199,7 @@ def _mode(training: Training, watch: str, mode: str | None) -> str:
     if training.source_of("test") is None:
         raise TrainingError('a sweep optimizes a test result: add `source { type: ... phase: "test" ... }`')
     best = best_of(training)
-    results = {"loss": "", **dict.fromkeys((*loss_names(training).values(), *statistic_names(training).values()), "")}
-    for name, _ in training.further_tests:
-        results |= dict.fromkeys(further_names(training, name).values(), "")
+    results = dict.fromkeys(("loss", *column_names(training)))
     if watch not in results:
         there = ", ".join(f"`{name}`" for name in results)
         raise TrainingError(f"unknown test result `{watch}` in --watch; available: {there}{suggestion(watch, results)}")
