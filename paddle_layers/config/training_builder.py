@@ -1,16 +1,20 @@
-"""Training construction in Python: the fields become text, and are checked by the same reader as a file."""
+"""Trainings from Python: built from fields, which are checked by the same reader as a file, or given as an argument."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import shlex
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from paddle_layers.define.errors import brief
 from paddle_layers.define.fields.attribute_values import plain
 
+from .files import load_plugins
 from .network import Network
 from .training import Training
-from .trainingfiles import read_training, require_valid
+from .trainingfiles import load_training, loads_training, read_training, require_valid
 from .writing.text import fields_text
 
 NAME = "<training built in Python>"
@@ -45,6 +49,44 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
     # One field per line, so that an error shows only the field that it concerns.
     text = "".join(f"{fields_text({name: value})}\n" for name, value in given.items())
     return require_valid(*read_training(text, NAME, network))
+
+
+def resolve_training(
+    given: object, asked: str, plugins: Sequence[str | Path] = (), settings: Sequence[str] = ()
+) -> tuple[Training, str]:
+    """The training of an argument: a training file, its text, or a training built in Python.
+
+    Args:
+        given: The argument. Every text of a training has a brace, and few paths have.
+        asked: Name of the function whose argument it is, for messages.
+        plugins: Python files that register definitions; imported first.
+        settings: Fields that override those of the file, as `--set` has them.
+
+    Returns:
+        The training, and how commands name it, `train.textproto --plugins mine.py`; empty if it is in no file.
+
+    Raises:
+        ConfigError: The file or the text has errors.
+        TypeError: The argument has another type, or settings are given for a training built in Python.
+    """
+    if isinstance(given, Training):
+        if settings:
+            raise TypeError("settings override fields of a training file, not of a training object")
+        load_plugins(plugins)
+        return given, ""
+    if isinstance(given, str) and "{" in given and not os.path.exists(given):
+        load_plugins(plugins)
+        return loads_training(given, sources_needed=False, settings=settings), ""
+    if isinstance(given, (str, os.PathLike)):
+        training = load_training(Path(given), plugins=plugins, sources_needed=False, settings=settings)
+        options = [word for plugin in plugins for word in ("--plugins", str(plugin))]
+        options += [word for setting in settings for word in ("--set", setting)]
+        return training, shlex.join([str(given), *options])
+    meant = ""
+    if isinstance(given, Network):
+        made = 'make_training(network, optimizer={"type": "adam", "learning_rate": 0.01}, steps=1000)'
+        meant = f": write {asked}({made}, ...)"
+    raise TypeError(f"training must be a file, its text, or the result of `make_training`, not {brief(given)}{meant}")
 
 
 def _check_network(given: object) -> None:

@@ -1,4 +1,4 @@
-"""Trainer, optimizers, schedules and checkpoints."""
+"""Training of networks: steps and their events, optimizers, schedules, checkpoints; uses of trained networks."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from .inference.generation import Generation, generate
     from .inference.prediction import Prediction, predict
     from .manual_loop import Optimizer, Schedule
-    from .runs import Run, TrainingReport
+    from .results.training_report import TrainingReport
+    from .runs import Run
     from .trainer import train
 
 __all__ = [
@@ -39,7 +40,7 @@ _HOMES = {
     "Schedule": "manual_loop",
     "Prediction": "inference.prediction",
     "predict": "inference.prediction",
-    "TrainingReport": "runs",
+    "TrainingReport": "results.training_report",
     "Run": "runs",
     "train": "trainer",
 }

@@ -32,9 +32,9 @@ from paddle_layers.runtime.memory.tensorfiles import read_header
 from paddle_layers.runtime.memory.torchfiles import ENDINGS
 from paddle_layers.runtime.memory.weightfiles import DATA, INDEX
 
+from .inference.outputs import target_fields
 from .problems import TrainingError
 from .results.folders import CHECKPOINTS
-from .targets import target_fields
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import SourceSettings, SplitSettings, Training

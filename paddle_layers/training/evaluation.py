@@ -1,19 +1,76 @@
-"""Test phase: loss and statistics over all data of a source."""
+"""Test phase: loss and statistics over all data of a source, and the tests of a training."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.runtime.plan.metrics import LossSum, total_loss
 
 from .data_loading import advised
+from .events import Events, StepDone, TestBatchDone, TestDone, WeightsRestored
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
-from .runs import take_statistics
+from .results.result_names import further_names, loss_names, nan_notes, statistic_names
 
 if TYPE_CHECKING:
+    from paddle_layers.config.training import Training
+    from paddle_layers.data import Batches, Stream
     from paddle_layers.runtime import Net
+    from paddle_layers.runtime.optimise.updater import Updater
+
+    from .nan_checks import FiniteWeights
+    from .runs import Run
+
+
+class TestRunner:
+    """The tests of a training, by the first test source and by further ones; nothing without a first one."""
+
+    def __init__(
+        self,
+        training: Training,
+        run: Run,
+        updater: Updater,
+        sources: tuple[Batches | Stream | None, Mapping[str, Batches]],
+        finite: FiniteWeights,
+        ranks: SingleProcess,
+        events: Events,
+    ) -> None:
+        self.last = -1
+        """Number of completed steps at the last test."""
+        self._training, self._run, self._updater, self._finite = training, run, updater, finite
+        (self._first, self._further), self._ranks, self._events = sources, ranks, events
+        self._losses, self._statistics = loss_names(training), statistic_names(training)
+
+    def step_done(self, step: StepDone) -> None:
+        """Test if it is due."""
+        if step.due.test:
+            self.run()
+
+    def run(self) -> None:
+        """Test the weights of the last step, or their averages."""
+        run, is_first, self.last = self._run, self.last < 0, self._run.step
+        if self._first is None:
+            return
+        # Running averages of `batch_norm` are moved by each process's own rows: a test uses their mean.
+        self._ranks.level_states(run.net)
+        if self._ranks.count > 1:  # each process has read other rows: made in other parts, pending steps round
+            self._updater.catch_up()
+        # Metrics are those of the averaged weights, which are also the ones that are saved for use.
+        with self._updater.averaged():
+            self._finite.check(run.step)  # callbacks save what is tested
+            run.results = self._evaluate(self._first, partial(self._events.emit, TestBatchDone(run)))
+            for source, batches in self._further.items():
+                names = further_names(self._training, source)
+                run.results |= {names[short]: value for short, value in self._evaluate(batches, None).items()}
+            self._events.emit(TestDone(run, nan_notes(self._training, run.results) if is_first else ()))
+        # Outside of the averages: callbacks such as `plateau` save and restore the weights of the training itself.
+        self._events.emit(WeightsRestored(run))
+
+    def _evaluate(self, data: Batches | Stream, seen: Callable[[], None] | None) -> dict[str, float]:
+        batches = first_batches(data, self._training.test.batches)
+        return evaluate(self._run.net, batches, self._statistics, self._losses, seen, self._ranks)
 
 
 def evaluate(
@@ -65,3 +122,10 @@ def run_test(
 def named_costs(sums: Mapping[str, LossSum], names: Mapping[str, str]) -> dict[str, float]:
     """The average per-sample losses, by the names of the log."""
     return {short: sums[name].mean for name, short in names.items() if name in sums}
+
+
+def take_statistics(net: Net, names: Mapping[str, str]) -> dict[str, float]:
+    """The statistics since the last call, by the names of the log; they are reset."""
+    found = net.statistics()
+    net.reset_statistics()
+    return {short: found[name] for name, short in names.items() if name in found}

@@ -5,32 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 from paddle_layers.config.diagnostics.report import warn
 from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
-from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, carried_values, common_labels
-from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
-from paddle_layers.data.batching.feeds import DataFeed
-from paddle_layers.data.batching.mixing import MixedBatches, MixedSource
+from paddle_layers.data import Batches, DataError, Stream
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
-from paddle_layers.data.layer_transforms import LayerTransform
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
 from .callbacks.monitoring import Watching
-from .data_loading import Given, Subset, datasets_of, loading, open_parts, part_name, placed
-from .data_norms import check_data_norms
+from .data_loading import Given, datasets_of, open_parts, part_name, placed
+from .initial_weights import check_data_norms
+from .phase_data import label_fields, make_batches, phase_data
 from .problems import TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .processes.restrictions import check_sharing
-from .results.result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
+from .results.result_names import best_of, check_further, column_names, costs_of, selected
 
 if TYPE_CHECKING:
-    from paddle_layers.config import Network
-    from paddle_layers.config.training import SourceSettings, Training
-    from paddle_layers.define import Type
+    from paddle_layers.config.training import Training
     from paddle_layers.define.definitions.elementwise import Elementwise
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.optimise.updater import Updater
@@ -51,10 +46,6 @@ class Job:
     """Further data to test with, by name."""
     total: int
     """Steps of the whole training."""
-    losses: Mapping[str, str]
-    """Names of several costs in the log, by the net's; a single one is the loss."""
-    statistics: Mapping[str, str]
-    """Names of the statistics in the log, by the net's."""
     learned: FittedPreprocessing
     """Preprocessing of other data: vocabularies, means of columns."""
 
@@ -81,8 +72,8 @@ def prepare(
     if "train" not in (parts | streams):
         message = "missing source for the train phase"
         raise training.error("source", message, code="E304", help='add `source { type: "npz" npz { ... } }`')
-    train = _phase_data(training, "train", parts, streams, seed)
-    test = _phase_data(training, "test", parts, streams, seed)
+    train = phase_data(training, "train", parts, streams, seed)
+    test = phase_data(training, "test", parts, streams, seed)
     assert train is not None, "checked above"
     tests = {}
     for name, source in training.further_tests:
@@ -117,7 +108,7 @@ def prepare(
     # Before the first step: memory is reserved and the kernels of the network compiled, so that missing memory is
     # reported at once.
     net.plan_for(-(-capacity // ranks.count))
-    return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
+    return Job(net, updater, train, test, tests, total, learned)
 
 
 def _steps(training: Training, train: Batches | Stream) -> int:
@@ -128,102 +119,6 @@ def _steps(training: Training, train: Batches | Stream) -> int:
             "`steps` instead, or pass an object with a length"
         )
     return training.steps or (training.epochs or 1) * math.ceil(len(train) / training.accumulate)
-
-
-def _phase_data(
-    training: Training,
-    phase: str,
-    parts: Mapping[str, Sequence[Subset]],
-    streams: Mapping[str, Iterable[Mapping[str, Any]]],
-    seed: int,
-) -> Batches | Stream | None:
-    """The batches of a phase; None where it has no data."""
-    if phase in streams:
-        return make_stream(training, phase, streams[phase], seed=seed)
-    return make_batches(training, phase, parts[phase], seed=seed) if phase in parts else None
-
-
-def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, Any]], *, seed: int) -> Stream:
-    """Batches that are given, for the data layers of a phase. `TrainingError` for a test that can be run once only."""
-    transforms = transforms_of(training, training.source_of(phase))
-    network = selected(training, phase)
-    types, ignored = feed_types(network), ignored_labels(network)
-
-    def feeds(dataset: Dataset) -> tuple[DataFeed, ...]:
-        return make_feeds(
-            dataset, types, fields=training.feed, transforms=transforms, dtype=training.dtype, ignored=ignored
-        )
-
-    name = f'datasets["{phase}"]'
-    size = training.batch_size
-    stream = Stream(batches, feeds, name=name, batch_size=size, seed=seed, training=phase == "train")
-    if phase == "test" and stream.once:
-        raise TrainingError(
-            f"{name} can be iterated only once, but every test reads it: pass a list or another reiterable object"
-        )
-    return stream
-
-
-def make_batches(training: Training, phase: str, parts: Sequence[Subset], *, seed: int) -> Batches:
-    """The data of a phase, cut into batches; several parts are mixed by the ratios of their sources.
-
-    Raises `ConfigError` where they don't fit the data layers, or a ratio leaves none of a source.
-    """
-    learning, first = phase == "train", parts[0]
-    options = loading(first.source, *(part.dataset for part in parts)) | {"seed": seed, "training": learning}
-    feeds = [_feeds(training, phase, part, skip=options.get("skip", False)) for part in parts]
-    source = first.source
-    options["shuffle"] = learning if source is None else source.shuffle and (learning or source.split is None)
-    if len(parts) == 1:
-        return Batches(first.dataset, training.batch_size, feeds=feeds[0], part=first.rows, **options)
-    mixed = [MixedSource(part.dataset, part.rows, own, part.ratio) for part, own in zip(parts, feeds, strict=True)]
-    with placed(training, first.source):
-        return MixedBatches(mixed, training.batch_size, **options)
-
-
-def _feeds(training: Training, phase: str, part: Subset, *, skip: bool) -> tuple[DataFeed, ...]:
-    network = selected(training, phase)
-    with placed(training, part.source):
-        return make_feeds(
-            part.dataset,
-            feed_types(network),
-            fields=training.feed,
-            transforms=transforms_of(training, part.source),
-            dtype=training.dtype,
-            ignored=ignored_labels(network),
-            skip=skip,
-        )
-
-
-def feed_types(network: Network) -> dict[str, Type]:
-    """Types that the data layers of a network require, by name of the output."""
-    carried = set(carried_values(network.nodes))
-    data = (node for node in network.nodes if not node.definition.inputs and carried.isdisjoint(node.output_names))
-    return {name: type_ for node in data for name, type_ in zip(node.output_names, node.output_types, strict=True)}
-
-
-def label_fields(training: Training) -> set[str]:
-    """The fields that costs compare with scores of classes."""
-    costs = (node for node in selected(training, "train").nodes if costs_of(node) and len(node.inputs) > 1)
-    labels = (node.inputs[1] for node in costs if node.input_types[1].kind == "INT")
-    return {training.feed.get(name, name) for name in labels}
-
-
-def ignored_labels(network: Network) -> dict[str, IgnoredLabels]:
-    """For each value, the labels outside its range that every layer which reads it ignores."""
-    readers = (LabelReader(node.name, node.definition.name, node.attributes, node.inputs) for node in network.nodes)
-    return common_labels(readers)
-
-
-def transforms_of(training: Training, source: SourceSettings | None) -> list[LayerTransform]:
-    """The transforms of a source, ready to be applied, with the data layers that they are for."""
-    made: list[LayerTransform] = []
-    for settings in source.transform if source is not None else ():
-        change = settings.definition.create(settings.attributes)
-        if hasattr(change, "prepare"):
-            change.prepare(training.base)
-        made.append(LayerTransform(settings.input, change, settings.also))
-    return made
 
 
 def _make_net(
@@ -266,8 +161,7 @@ def _make_net(
 
 def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
     """Let callbacks read their files; returns the names of the values that they look at. Raises `ConfigError`."""
-    results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
-    results.update(*(further_names(training, name).values() for name, _ in training.further_tests))
+    results = {"loss", *column_names(training)}
     results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
     keep: list[str] = []
     best = best_of(training)

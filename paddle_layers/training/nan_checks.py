@@ -22,14 +22,16 @@ NAMED = 3
 
 
 class FiniteWeights:
-    """The weights, running states and optimizer states of a training, checked before they are written.
-
-    Parameters that begin with infinite numbers, such as transitions of a `crf` that are ruled out, may keep them.
-    """
+    """The weights, running states and optimizer states of a training, checked before they are written."""
 
     def __init__(self, net: Net) -> None:
         self._net = net
-        values = {name: parameter.stored for name, parameter in net.arena.by_name.items()}  # pending steps stay so
+        self._exempt: frozenset[str] = frozenset()
+
+    def exempt_infinite(self) -> None:
+        """Exempt parameters that now have infinite values, such as transitions of a `crf` that are ruled out."""
+        parameters = self._net.arena.by_name.items()
+        values = {name: parameter.stored for name, parameter in parameters}  # pending steps stay so
         self._exempt = frozenset(
             name for name, one in values.items() if np.isinf(one).any() and not np.isnan(one).any()
         )

@@ -13,6 +13,8 @@ from paddle_layers.define.standard_streams import dropping
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
+    from .events import Reported, StepDone, TestDone
+
 COMPILING = "compiling kernels for this network; later runs start immediately"
 
 
@@ -138,23 +140,11 @@ class LineProgress:
         """Nothing to do."""
 
 
-class NullProgress:
+class NullProgress(LineProgress):
     """No output: another process reports the progress."""
 
-    def say(self, text: str) -> None:
-        """Nothing."""
-
-    def compiling(self, done: int, total: int, what: str) -> None:
-        """Nothing."""
-
-    def step(self, done: int, total: int, facts: Mapping[str, float], rows: int) -> None:
-        """Nothing."""
-
-    def report(self, done: int, total: int, facts: Mapping[str, float]) -> None:
-        """Nothing."""
-
-    def close(self) -> None:
-        """Nothing."""
+    def __init__(self) -> None:
+        super().__init__(None)
 
 
 class Bar:
@@ -204,3 +194,27 @@ class Bar:
     def close(self) -> None:
         """Leave the bar as it is."""
         self._bar.stop()
+
+
+class ProgressListener:
+    """Shows steps, lines of the log and tests of a training."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._statistics: Mapping[str, float] = {}
+
+    def step_done(self, step: StepDone) -> None:
+        """Show the loss, and the statistics of the last line of the log."""
+        run = step.run
+        self._progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, step.rows)
+
+    def reported(self, report: Reported) -> None:
+        """Show a line of the log."""
+        run, self._statistics = report.run, report.statistics
+        self._progress.report(run.step, run.total, {**report.losses, **report.statistics})
+
+    def test_done(self, test: TestDone) -> None:
+        """Show the results of a test, with notes."""
+        self._progress.say(f"step {test.run.step}: test  {as_text(test.run.results)}")
+        for note in test.notes:
+            self._progress.say(f"note: {note}")

@@ -1,4 +1,4 @@
-"""Learning-rate schedules: `rate(base, step, total)`, with steps counted from 0 and their number `total`.
+"""Schedules of learning rate and momentum: `rate(base, step, total)`, with steps from 0 and their number `total`.
 
 The formulas are those of Caffe's `lr_policy`; cosine is that of Loshchilov and Hutter (2017) without restarts.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from paddle_layers.define import Float, Floats, Int, Ints, InvalidAttributes, schedule
@@ -15,7 +15,10 @@ from paddle_layers.define import Float, Floats, Int, Ints, InvalidAttributes, sc
 from .problems import TrainingError
 
 if TYPE_CHECKING:
-    from paddle_layers.config.training import ScheduleSettings
+    from paddle_layers.config.training import ScheduleSettings, Training
+
+CHECKED = 100_000
+"""Steps that are looked at before a training begins; of a longer one as many, evenly."""
 
 
 class RateSchedule(Protocol):
@@ -63,6 +66,27 @@ class Staged:
             if end is None or step < end:
                 return rate_at(chosen, base if own is None else own, step - start, (end or total) - start)
         return base
+
+
+def momentum_at(training: Training, total: int) -> Callable[[int], float | None]:
+    """The momentum by the number of the step, from 0; None where none is scheduled.
+
+    Raises `ConfigError` where it would not stay from 0 to below 1.
+    """
+    if not training.momentum_schedule:
+        return lambda _: None
+    schedule, base = Staged(training.momentum_schedule), float(training.optimizer.attributes["momentum"])
+    # Before the training: a momentum of 1 or more diverges, possibly only after days.
+    for step in range(0, total, -(-total // CHECKED)):
+        try:
+            momentum = schedule.rate(base, step, total)
+        except TrainingError:
+            momentum = math.inf
+        if not 0 <= momentum < 1:
+            help_ = "end the schedule at an earlier step with `until` and add another `momentum_schedule`"
+            message = f"the momentum is {momentum:.4g} at step {step}, must be below 1"
+            raise training.error("momentum_schedule[0]", message, code="E103", help=help_)
+    return lambda step: schedule.rate(base, step, total)
 
 
 def rise(step: int, steps: int) -> float:

@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paddle_layers.config.training_builder import resolve_training
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.define.escaping import printable
 from paddle_layers.define.standard_streams import writing_to_stdout
 
 from .callbacks import check_callbacks
-from .checkpoints import WEIGHTS, newest_checkpoint
+from .checkpoints.files import WEIGHTS, newest_checkpoint
 from .data_loading import Given, learned_for
-from .emergency_save import weights_rescued
 from .initial_weights import first_weights, still_known
 from .job import Job, prepare
-from .loop import Trainer
+from .loop import TrainingLoop
 from .problems import TrainingError
 from .processes.ranks import PATIENCE, SINGLE_PROCESS, SingleProcess, join
 from .progress import NullProgress, Progress, make_progress
@@ -26,8 +26,7 @@ from .results.folders import CHECKPOINTS, clear_folder, output_folder
 from .results.logs import check_formats
 from .results.run_files import RunFacts, end_run, facts_of, write_run
 from .results.run_folders import OutputFolder, claimed_output_folder
-from .runs import TrainingReport
-from .training_argument import read_training
+from .results.training_report import TrainingReport
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
@@ -141,7 +140,7 @@ def run_training(
     if options.resume and options.weights is not None:
         raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
     check_callbacks(options.callbacks)
-    training, file = read_training(training, "train", options.plugins, options.settings)
+    training, file = resolve_training(training, "train", options.plugins, options.settings)
     check_formats(training.log.format)
     # Before the folder is claimed: weights that do not fit leave no new folder.
     first = first_weights(training, options.weights) if not options.resume else None
@@ -167,14 +166,14 @@ def run_training(
             write_run(output.folder, facts, texts, resumed=output.resume)
         stack.enter_context(job.net)
         stack.enter_context(contextlib.closing(job.train))
-        trainer = Trainer(training, job, output.folder, shown, callbacks, ranks)
-        stack.enter_context(contextlib.closing(trainer))
-        trainer.begin(resume=output.resume, weights=first)
-        with weights_rescued(trainer):
-            trainer.run_steps()
-            report = trainer.finish(file)
+        loop = TrainingLoop(training, job, output.folder, shown, callbacks, ranks)
+        stack.enter_context(contextlib.closing(loop))
+        loop.begin(resume=output.resume, weights=first)
+        with loop.checkpoints.weights_rescued():
+            loop.run_steps()
+            report = loop.finish(file)
         if ranks.first:
-            end_run(output.folder, trainer.facts_at_the_end(facts))
+            end_run(output.folder, loop.facts_at_the_end(facts))
     return report
 
 

@@ -1,24 +1,27 @@
-"""Forward and backward passes of a step, and skipping of batches with non-finite values."""
+"""Training step: forward and backward passes, update of the parameters, skipping of batches with non-finite values."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.runtime.optimise.finite import NonFiniteGradients
 from paddle_layers.runtime.plan.metrics import LossSum, total_loss
 
 from .data_loading import advised
-from .job import Job
+from .events import Events, GradientsReady
 from .nan_checks import layers_behind, listed
 from .problems import TrainingError
 from .processes.ranks import SingleProcess
+from .results.result_names import selected
 from .runs import Run
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
+    from paddle_layers.data import Batches, Stream
+    from paddle_layers.runtime.optimise.updater import Updater
     from paddle_layers.runtime.net_state import Effects
 
 MOST_SKIPPED = 20
@@ -32,27 +35,53 @@ class _Batch(NamedTuple):
     feeds: dict[str, Any]
 
 
-class StepPasses:
-    """Goes through the batches of each step; their gradients are those of the batch that they are together.
+class TrainingStep:
+    """A net, its optimizer and the batches that it learns from: one step at a time.
 
-    The loss of a step divides the sum of each cost by its divisor in the whole step: its rows, its labels that are not
-    ignored, its matches. Those are computed first, from what is fed, so every backward pass has the divisors that the
-    large batch has, as the processes of `mpiexec` have those of all processes.
+    The gradients of a step are those of the batch that its batches are together: its loss divides the sum of each cost
+    by its divisor in the whole step: its rows, its labels that are not ignored, its matches. Those are computed first,
+    from what is fed, so every backward pass has the divisors that the large batch has, as the processes of `mpiexec`
+    have those of all processes.
     """
 
-    def __init__(self, training: Training, job: Job, run: Run, ranks: SingleProcess) -> None:
-        self._training, self._job, self._run, self._ranks = training, job, run, ranks
+    def __init__(
+        self,
+        training: Training,
+        run: Run,
+        updater: Updater,
+        batches: Batches | Stream,
+        ranks: SingleProcess,
+        events: Events,
+    ) -> None:
+        self.run, self.net, self.updater, self.batches = run, run.net, updater, batches
+        self.rows = self.skipped = self._skipped_in_a_row = 0
+        """Rows of the last step, and the number of skipped batches, of all steps and since the last update."""
+        self._training, self._ranks, self._events = training, ranks, events
         self._skipping = training.on_nan == "skip"
         self._before: Effects | None = None
         """What the passes of this step began with; kept where batches may be skipped."""
-        self.rows = self.skipped = self._skipped_in_a_row = 0
 
-    def run(self) -> dict[str, LossSum]:
+    def make(self, rate: float, momentum: float | None) -> Mapping[str, LossSum]:
+        """Make the next step. Returns the sums of its costs; nothing if it was skipped."""
+        run = self.run
+        run.epoch, run.rate = self.batches.position.epoch, rate
+        # Before the passes, which make the step themselves where updates are part of the backward pass.
+        self.updater.begin_step(rate, run.step + 1, momentum)
+        costs = self._passes()
+        run.step += 1
+        run.epochs = self.batches.position.epoch
+        if not costs:
+            return {}
+        run.loss = total_loss(costs.values())
+        self._events.emit(GradientsReady(run))
+        return costs if self._update(momentum) else {}
+
+    def _passes(self) -> dict[str, LossSum]:
         """The passes of the next step. Returns the sums of its costs; nothing where all its batches were skipped."""
         batches = self._take()
         while batches:
             # A copy of states and statistics per step, so only where batches may be skipped.
-            self._before = self._job.net.effects() if self._skipping else None
+            self._before = self.net.effects() if self._skipping else None
             sums: dict[str, LossSum] = {}
             bad, problem = self._try(batches, sums)
             if problem is None:
@@ -61,11 +90,11 @@ class StepPasses:
             batches = [*batches[:bad], *batches[bad + 1 :]]  # the divisors of the others are smaller: once more
         return {}
 
-    def update(self, momentum: float | None) -> bool:
-        """The optimizer's step, after `run`; False where its gradients are not finite and the step was skipped."""
-        run = self._run
+    def _update(self, momentum: float | None) -> bool:
+        """The optimizer's step; False where its gradients are not finite and the step was skipped."""
+        run = self.run
         try:
-            self._job.updater.step(run.rate, run.step, momentum)
+            self.updater.step(run.rate, run.step, momentum)
         except NonFiniteGradients as error:
             self._skip(self._bad_gradient(error, run.step))
             return False
@@ -74,7 +103,7 @@ class StepPasses:
 
     def _take(self) -> list[_Batch]:
         """The batches of a step; fewer at the end of an epoch, whose last batch has the rows that are left."""
-        run, train = self._run, self._job.train
+        run, train = self.run, self.batches
         batches: list[_Batch] = []
         while len(batches) < self._training.accumulate and train.position.epoch == run.epoch:
             with advised():
@@ -83,7 +112,8 @@ class StepPasses:
             # its own, such as dropout masks, and the same ones in a resumed training.
             number = run.step * self._training.accumulate + len(batches)
             batches.append(_Batch(number * self._ranks.count + self._ranks.number, feeds))
-        self.rows = sum(max((len(value) for value in batch.feeds.values()), default=0) for batch in batches)
+        rows = sum(max((len(value) for value in batch.feeds.values()), default=0) for batch in batches)
+        self.rows = rows * self._ranks.count
         return batches
 
     def _try(self, batches: Sequence[_Batch], sums: dict[str, LossSum]) -> tuple[int, TrainingError | None]:
@@ -92,7 +122,7 @@ class StepPasses:
         # labels would weigh more than in one large batch.
         whole = self._divisors(batches) if self._training.accumulate > 1 else None
         # A batch that was found bad may have been added in part.
-        self._job.updater.discard()
+        self.updater.discard()
         for number, batch in enumerate(batches):
             problem = self._pass(batch, whole, sums)
             if problem is not None:
@@ -103,13 +133,13 @@ class StepPasses:
         """The divisors of the whole step, over its batches and over all processes."""
         counts: Counter[str] = Counter()
         for batch in batches:
-            counts.update(self._job.net.divisors(batch.feeds, step=batch.place))
+            counts.update(self.net.divisors(batch.feeds, step=batch.place))
         whole = self._ranks.sums({name: LossSum(1.0, 0.0, counts[name]) for name in counts})
         return {name: one.divisor for name, one in whole.items()}
 
     def _pass(self, batch: _Batch, divisors: dict[str, float] | None, sums: dict[str, LossSum]) -> TrainingError | None:
         """Forward and backward pass of a batch, whose losses are added to `sums`. Returns the error of bad values."""
-        net, run, ranks = self._job.net, self._run, self._ranks
+        net, run, ranks = self.net, self.run, self._ranks
         net.forward(batch.feeds, phase="train", step=batch.place)
         costs = ranks.sums(net.loss_sums())
         run.loss = total_loss(costs.values())
@@ -125,7 +155,7 @@ class StepPasses:
             ranks.join_rows(net)
         try:
             if self._training.accumulate > 1:
-                self._job.updater.add()
+                self.updater.add()
         except NonFiniteGradients as error:
             return self._bad_gradient(error, run.step + 1)
         for name, one in costs.items():
@@ -140,14 +170,14 @@ class StepPasses:
             raise problem
         if self._skipped_in_a_row == MOST_SKIPPED:
             raise TrainingError(f"{problem}. {MOST_SKIPPED} consecutive batches were skipped without improvement")
-        self._job.net.restore_effects(self._before)
-        self._job.updater.discard()
+        self.net.restore_effects(self._before)
+        self.updater.discard()
         if self._ranks.count > 1:
-            self._job.updater.catch_up()  # each process has read other rows: made in other parts, steps round
-        self._run.say(f"skipped a batch: {str(problem).partition('. ')[0]}")
+            self.updater.catch_up()  # each process has read other rows: made in other parts, steps round
+        self.run.say(f"skipped a batch: {str(problem).partition('. ')[0]}")
 
     def _bad_loss(self) -> TrainingError:
-        run = self._run
+        run = self.run
         layer = self._ranks.any_of(run.net.find_non_finite() or "")
         where = f"the first layer whose output is not finite is `{layer}`" if layer else "every output is finite"
         return TrainingError(
@@ -156,12 +186,12 @@ class StepPasses:
         )
 
     def _bad_gradient(self, error: NonFiniteGradients, step: int) -> TrainingError:
-        run, network = self._run, self._training.network
+        run = self.run
         layer = self._ranks.any_of(run.net.find_non_finite(backward=True) or "")
         where = f"in backward order, `{layer}` is the first layer whose gradient is not finite"
         if not layer:
-            network = network.select("train", self._training.level, self._training.stage)
-            where = f"the cause is one of the layers after it: {listed(layers_behind(network, error.names[0]))}"
+            later = layers_behind(selected(self._training, "train"), error.names[0])
+            where = f"the cause is one of the layers after it: {listed(later)}"
         skip = "" if self._skipping else ', or skip such batches: on_nan: "skip"'
         return TrainingError(
             f"{error} at step {step}, although the loss is {run.loss:.4g}: {where}. Earlier checkpoints are "

@@ -16,7 +16,7 @@ from paddle_layers.data import DataError, Dataset
 from paddle_layers.data.formats import text_lines
 from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.define import registries
-from paddle_layers.training.value_text import text_of, words_of_ids
+from paddle_layers.training.network_values import text_of, words_of_ids
 
 LINES = ("the cat sees a dog", "a dög hears the cats", "dogs see", "the the  cat")
 

@@ -23,7 +23,7 @@ from paddle_layers.runtime.memory.weightfiles import DATA
 from paddle_layers.training import TrainingError
 from paddle_layers.training.data_loading import learned_for
 from paddle_layers.training.job import Job, prepare
-from paddle_layers.training.loop import Trainer
+from paddle_layers.training.loop import TrainingLoop
 from paddle_layers.training.progress import LineProgress
 from paddle_layers.training.results.metrics_logger import MetricsLogger
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, write
@@ -180,11 +180,11 @@ class Checkpoint(Target):
         self.point = self.output / "checkpoints" / "step-00000010"
         with as_python(), contextlib.redirect_stdout(io.StringIO()), mock.patch.object(MetricsLogger, "seconds", 1.5):
             self.job = self._job()
-            trainer = self._trainer()
+            loop = self._loop()
             self.output.mkdir()
-            trainer.begin(resume=False, weights=None)
-            trainer.run.total = 12
-            trainer.run_steps()
+            loop.begin(resume=False, weights=None)
+            loop.run.total = 12
+            loop.run_steps()
         files = [*sorted(file for file in self.point.rglob("*") if file.is_file()), self.output / "log.csv"]
         self.sound = {str(file.relative_to(self.output)): file.read_bytes() for file in files}
 
@@ -195,9 +195,9 @@ class Checkpoint(Target):
         options: dict[str, Any] = {"datasets": {}, "callbacks": (), "say": quiet, "compiling": quiet}
         return prepare(self.training, seed=0, device="cpu", **options)
 
-    def _trainer(self) -> Trainer:
+    def _loop(self) -> TrainingLoop:
         own = [settings.definition.create(settings.attributes) for settings in self.training.callback]
-        return Trainer(self.training, self.job, self.output, LineProgress(io.StringIO()), own)
+        return TrainingLoop(self.training, self.job, self.output, LineProgress(io.StringIO()), own)
 
     def make(self, rng: Random) -> bytes:
         """The name of a file, and what is in it."""
@@ -218,16 +218,16 @@ class Checkpoint(Target):
         name, _, content = case.partition(b"\n")
         for file, sound in self.sound.items():
             (self.output / file).write_bytes(content if file == name.decode() else sound)
-        trainer = self._trainer()
+        loop = self._loop()
         with as_python():
             try:
-                trainer.begin(resume=True, weights=None)
+                loop.begin(resume=True, weights=None)
             except (TrainingError, WeightsError) as error:
                 check_message(error, str(self.output))
                 return
-            trainer.run.total = trainer.run.step + 1
+            loop.run.total = loop.run.step + 1
             with contextlib.suppress(TrainingError, DeviceError):  # of weights that are not finite
-                trainer.run_steps()
+                loop.run_steps()
 
 
 def _changed_facts(text: str, rng: Random) -> str:

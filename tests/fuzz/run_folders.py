@@ -19,13 +19,13 @@ from paddle_layers.define.output_folders import LinkError
 from paddle_layers.runtime import SaveError
 from paddle_layers.training import TrainingError
 from paddle_layers.training.callbacks.monitoring import BEST, BEST_FOLDER
-from paddle_layers.training.checkpoints import checkpoints
+from paddle_layers.training.checkpoints.files import checkpoints
+from paddle_layers.training.checkpoints.state import restore_state_files, save_state_files
 from paddle_layers.training.results import run_files
 from paddle_layers.training.results.folders import CHECKPOINTS, FOLDERS, MARK, clear_folder, is_running
 from paddle_layers.training.results.records import CsvLog, read_records
 from paddle_layers.training.results.run_files import FOLDER, RUN, end_run, facts_of, read_run, write_run
 from paddle_layers.training.results.run_folders import claimed_output_folder
-from paddle_layers.training.state_files import restore_state_files, save_state_files
 from paddle_layers.training.sweeps.search import ended_trials
 from paddle_layers.training.sweeps.space import parse_varied
 from paddle_layers.training.sweeps.study import JOURNAL, Sweep, next_trial, open_study, settings_of

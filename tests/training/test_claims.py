@@ -11,7 +11,7 @@ import pytest
 
 from paddle_layers.data import DataError
 from paddle_layers.training import TrainingError
-from paddle_layers.training.checkpoints import checkpoints
+from paddle_layers.training.checkpoints.files import checkpoints
 from paddle_layers.training.results.folders import MARK, claimed_folder
 from paddle_layers.training.results.records import read_records
 from tests.training.helpers import train, write

@@ -15,7 +15,7 @@ from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.data import Dataset
 from paddle_layers.data.formats import text_lines
-from paddle_layers.training.targets import target_fields
+from paddle_layers.training.inference.outputs import target_fields
 from tests.training.helpers import train
 
 TRAINING = """

@@ -18,7 +18,7 @@ from paddle_layers.runtime.memory.tensorfiles import read_header, read_tensors, 
 from paddle_layers.runtime.memory.weightfiles import DATA, MARK
 from paddle_layers.training import TrainingError
 from paddle_layers.training.data_loading import learned_for
-from paddle_layers.training.source_checks import source_faults
+from paddle_layers.training.phase_data import source_faults
 
 pytestmark = pytest.mark.usefixtures("as_python")
 

@@ -15,7 +15,7 @@ from paddle_layers.data.sinks.formats import CsvSink
 from paddle_layers.runtime import Sequences
 from paddle_layers.training import TrainingError, make_callback
 from paddle_layers.training.inference.prediction import Prediction, predict
-from paddle_layers.training.value_text import LONGEST, value_text
+from paddle_layers.training.network_values import LONGEST, value_text
 
 pytestmark = pytest.mark.usefixtures("as_python")
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
-from paddle_layers.training.checkpoints import checkpoints
+from paddle_layers.training.checkpoints.files import checkpoints
 from paddle_layers.training.problems import TrainingError
 from paddle_layers.training.results.records import read_records
 from tests.training.helpers import NETWORK, SOURCES, train, write

@@ -68,7 +68,7 @@ def _check_data(training: Training | None) -> None:
     if training is None or not any(getattr(owner, hook, False) for owner in owners for hook in hooks):
         return
     from paddle_layers.config import ConfigError
-    from paddle_layers.training.source_checks import source_faults
+    from paddle_layers.training.phase_data import source_faults
 
     if faults := source_faults(training):
         raise ConfigError(faults)

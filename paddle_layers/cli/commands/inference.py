@@ -153,7 +153,7 @@ def predict(
         # Missing packages of the format are reported now, not after the inference.
         check_sink(Path(output))
     from paddle_layers.training.inference.prediction import open_prediction
-    from paddle_layers.training.runs import left_out_text
+    from paddle_layers.training.results.training_report import left_out_text
 
     with contextlib.ExitStack() as stack:
         run = stack.enter_context(open_prediction(chosen(file, settings), data, weights, values, dictionary, device))

@@ -8,9 +8,8 @@ from pathlib import Path
 from paddle_layers.config import load, load_training
 from paddle_layers.config.checking import is_training_file
 from paddle_layers.runtime import Net
-from paddle_layers.training.inference.input_data import weights_file
+from paddle_layers.training.inference.input_data import load_trained, weights_file
 from paddle_layers.training.inference.outputs import part_for, predicted
-from paddle_layers.training.inference.weights import load_trained
 from paddle_layers.training.results.result_names import selected
 
 from .exporting import export_onnx, export_part, probabilities_of

@@ -26,15 +26,19 @@ training file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import math
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from paddle_layers.define import registries
+from paddle_layers.define import Int, registries
 from paddle_layers.define.errors import brief
 
-from ..problems import TrainingError
+if TYPE_CHECKING:
+    from ..events import Event, StepDone
+    from ..processes.ranks import SingleProcess
+    from ..runs import Run
 
-EVENTS = ("on_resume", "on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
+HOOKS = ("on_resume", "on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
 
 
 def check_callbacks(callbacks: Any) -> None:
@@ -44,8 +48,8 @@ def check_callbacks(callbacks: Any) -> None:
     for listener in callbacks:
         if isinstance(listener, type):
             raise TypeError(f"callbacks must be objects, not classes: write {listener.__name__}(...)")
-        if not any(hasattr(listener, name) for name in (*EVENTS, "rate_factor")):
-            raise TypeError(f"{brief(listener)} is not a callback: it has none of the methods {', '.join(EVENTS)}")
+        if not any(hasattr(listener, name) for name in (*HOOKS, "rate_factor")):
+            raise TypeError(f"{brief(listener)} is not a callback: it has none of the methods {', '.join(HOOKS)}")
 
 
 def make_callback(name: str, **settings: Any) -> Any:
@@ -54,26 +58,53 @@ def make_callback(name: str, **settings: Any) -> Any:
     return definition.create(definition.bind(settings))
 
 
-def states_of(callbacks: Sequence[object]) -> dict[str, Any]:
-    """The states of the callbacks, by position and class."""
-    return {
-        # By position and class: a list of callbacks that was changed between two sittings does not restore states of
-        # others.
-        f"{place} {type(listener).__name__}": listener.state()
-        for place, listener in enumerate(callbacks)
-        if hasattr(listener, "state")
-    }
+class Repeating:
+    """Base of the callbacks that run every given number of steps or epochs."""
+
+    every = Int("interval in steps", default=100, min=1)
+    every_epochs = Int("interval in epochs, instead of steps: the last step of an epoch", min=1, optional=True)
+
+    def due(self, run: Run) -> bool:
+        """Whether the last step, which is done but for the update of the parameters, is one of these."""
+        if not self.every_epochs:
+            return run.step % self.every == 0
+        return run.epochs > run.epoch and run.epochs % self.every_epochs == 0
 
 
-def restore_states(callbacks: Sequence[object], states: Mapping[str, Any], origin: str) -> None:
-    """Give every callback what it wanted to keep; those that were not there before start afresh.
+class CallbackList:
+    """The callbacks of a training: calls of their hooks at its events, and their decisions in all processes."""
 
-    Raises `TrainingError` that begins with `origin` where a callback can do nothing with it.
-    """
-    for place, listener in enumerate(callbacks):
-        key = f"{place} {type(listener).__name__}"
-        if key in states and hasattr(listener, "restore"):
-            try:
-                listener.restore(states[key])
-            except (KeyError, TypeError, ValueError) as error:
-                raise TrainingError(f"{origin}: cannot restore the state of callback `{key}`: {error}") from error
+    def __init__(self, callbacks: Sequence[object], ranks: SingleProcess) -> None:
+        # Files and messages would come from every process otherwise; decisions of callbacks are passed on by `ranks`.
+        self.called = callbacks if ranks.first else ()
+        self._ranks = ranks
+        self._adapting = any(hasattr(listener, "rate_factor") for listener in callbacks)
+        self._reloading = any(getattr(listener, "reload", False) for listener in callbacks)
+
+    def call(self, hook: str, run: Run) -> None:
+        """Call the method of this name of each callback that has it."""
+        for listener in self.called:
+            method = getattr(listener, hook, None)
+            if method is not None:
+                method(run)
+
+    def hook(self, name: str) -> Callable[[Event], None]:
+        """A listener that calls a hook."""
+        return lambda event: self.call(name, event.run)
+
+    def end_of_epoch(self, step: StepDone) -> None:
+        """Call `on_epoch` after the last step of an epoch."""
+        if step.due.epoch:
+            self.call("on_epoch", step.run)
+
+    def weights_restored(self, event: Event) -> None:
+        """Call `after_test`; weights that a callback may have restored are then those of all processes."""
+        self.call("after_test", event.run)
+        if self._reloading:
+            self._ranks.take_first(event.run.net)
+
+    def rate_factor(self) -> float:
+        """The factor of the learning rate."""
+        if not self._adapting:
+            return 1.0
+        return self._ranks.of_first(math.prod(getattr(listener, "rate_factor", 1.0) for listener in self.called))

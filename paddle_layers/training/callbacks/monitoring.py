@@ -8,16 +8,14 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from paddle_layers.define import Bool, Choice, Float, Int, String, callback
 from paddle_layers.define.output_folders import existing_folder, make_folder, open_folder, remove_matching
 
-from ..checkpoint_state import is_count, is_number
+from ..checkpoints.state import is_count, is_number
 from ..problems import TrainingError
-
-if TYPE_CHECKING:
-    from ..runs import Run
+from ..runs import Best, Run
 
 BEST, BEST_FOLDER, RELOADED = "best.safetensors", "best", "plateau"
 """File of the best weights; folders of several best weights, and of the weights that `plateau` restores."""
@@ -223,8 +221,6 @@ class SaveBest(Watching):
 
     def on_end(self, run: Run) -> None:
         """Report the best test."""
-        from ..runs import Best  # as above
-
         if self._best is not None:
             run.best = Best(self._step, self._results)
 

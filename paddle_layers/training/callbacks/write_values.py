@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.define import Choice, String, Strings, callback
 from paddle_layers.define.output_folders import make_folder, open_folder, remove_matching
 
-from .intervals import Repeating
+from . import Repeating
 
 if TYPE_CHECKING:
     from paddle_layers.data.sinks.opening import ValueSink

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from paddle_layers.config.training_builder import resolve_training
 from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.define import registries
 from paddle_layers.runtime.plan.metrics import total_loss
 
-from ..evaluation import named_costs, run_test
+from ..evaluation import named_costs, run_test, take_statistics
+from ..network_values import check_order, check_words, word_of
 from ..problems import TrainingError
 from ..results.result_names import loss_names, nan_notes, selected, statistic_names
-from ..runs import left_out_text, take_statistics
-from ..training_argument import read_training
-from ..value_text import check_order, check_words, word_of
+from ..results.training_report import left_out_text
 from .confusion import Confusion
-from .input_data import GivenData, given_batches, source_for, weights_file, words_of
+from .input_data import GivenData, given_batches, load_trained, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
-from .weights import load_trained
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
@@ -91,7 +90,7 @@ def evaluate(
     """
     from paddle_layers.runtime import Net
 
-    training, named = read_training(training, "evaluate")
+    training, named = resolve_training(training, "evaluate")
     file = weights_file(training, weights)
     known, losses = statistic_names(training), loss_names(training)
     network, judged, notes = _with_measures(always(selected(training, "test")), {*known.values(), *losses.values()})

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from paddle_layers.config.training_builder import resolve_training
 from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.define.errors import brief, suggestion
 from paddle_layers.runtime import Sequences
 
 from ..data_loading import learned_for
+from ..network_values import check_order, check_words, text_of
 from ..problems import TrainingError
 from ..results.result_names import selected
-from ..training_argument import read_training
-from ..value_text import check_order, check_words, text_of
-from .input_data import GivenData, given_batches, source_for, weights_file, words_of
+from .input_data import GivenData, given_batches, load_trained, source_for, weights_file, words_of
 from .outputs import Reading, part_for, readings
-from .weights import load_trained
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
@@ -143,7 +142,7 @@ def open_generation(
     """Text generation in batches, on which `generate` is based."""
     from paddle_layers.generation.generator import Generator
 
-    training, _ = read_training(training, "generate")
+    training, _ = resolve_training(training, "generate")
     seed = given.get("seed")
     settings = settings_for(training, {name: value for name, value in given.items() if name != "seed"})
     file = weights_file(training, weights)

@@ -1,13 +1,15 @@
-"""Input data of a trained network, read as the training file's own source reads its file."""
+"""Weights and input data of a trained network; data are read as the training file's own source reads its file."""
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.config.files import BINARY, TEXTS
+from paddle_layers.config.parameters import shared_names
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.columns import Rows
 from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded
@@ -15,18 +17,21 @@ from paddle_layers.data.names import check_same_names, unnamed_fields
 from paddle_layers.data.problems import missing_file, warn_of_data
 from paddle_layers.define import registries
 from paddle_layers.define.errors import brief
+from paddle_layers.runtime.memory.weightfiles import open_weights
+from paddle_layers.runtime.memory.weights import converted
 
 from ..data_loading import dataset_of, learned_for, loading, open_source, split_rows
-from ..job import feed_types, ignored_labels, transforms_of
+from ..phase_data import feed_types, ignored_labels, transforms_of
 from ..problems import TrainingError
 from ..results.folders import MARK, output_folder, trained_weights
 from ..results.run_files import FOLDER as RUN_FOLDER
 from ..results.run_folders import last_trained
-from ..targets import target_values
+from .outputs import target_values
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
     from paddle_layers.config.training import SourceSettings
+    from paddle_layers.runtime import Net
 
 GivenData = str | Path | Dataset | Mapping[str, Any] | None
 """A file, or what it would hold; None: what the training file's source has."""
@@ -56,6 +61,28 @@ def weights_file(training: Training, given: str | Path | None) -> Path:
         command = "" if training.file.name.startswith("<") else f", `paddle-layers train {training.file.name}`"
         raise TrainingError(f"file not found: {found}; train the network first{command}, or name a weights file")
     return found
+
+
+def load_trained(net: Net, training: Training, file: Path) -> str:
+    """Load the weights of a net that has some layers of the training's network; weights of the others are not read.
+
+    Returns notes about conversions, as `converted` does. Raises `WeightsError`.
+    """
+    stored, own = open_weights(file).tensors, {*net.parameters, *net.states}
+    others = {node.name for node in training.network} - {node.name for node in net.network if node.definition.inputs}
+    rename: dict[str, str] = {}
+    for group in shared_names(training.network):  # the file has one name of each group, perhaps that of another layer
+        ours = next((name for name in group if name in own), None)
+        holder = next((name for name in group if name in stored), None)
+        if ours is not None and holder is not None and ours not in stored:
+            rename[holder] = ours
+    unread = [
+        name for name in stored if name not in {*own, *rename} and any(name.startswith(f"{one}.") for one in others)
+    ]
+    # Names that are only unread because a layer is not needed are left out explicitly, so that any other mismatch is
+    # still an error.
+    report = net.load(file, rename=rename, leave_out=[glob.escape(name) for name in unread])
+    return converted(report, net.dtype)
 
 
 def source_for(training: Training) -> SourceSettings | None:

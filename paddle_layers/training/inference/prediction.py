@@ -11,18 +11,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.config.training_builder import resolve_training
 from paddle_layers.data.columns import joined_starts
 from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.data.sinks.values import Values
 
 from ..data_loading import advised
-from ..network_values import rows_and_starts
+from ..network_values import check_order, check_words, rows_and_starts, word_of, words_of_ids
 from ..results.result_names import selected
-from ..training_argument import read_training
-from ..value_text import check_order, check_words, word_of, words_of_ids
-from .input_data import GivenData, given_batches, source_for, weights_file, words_of
+from .input_data import GivenData, given_batches, load_trained, source_for, weights_file, words_of
 from .outputs import Reading, part_for, predicted, readings
-from .weights import load_trained
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
@@ -155,7 +153,7 @@ def open_prediction(
     """Inference in batches, on which `predict` is based."""
     from paddle_layers.runtime import Net
 
-    training, _ = read_training(training, "predict")
+    training, _ = resolve_training(training, "predict")
     file = weights_file(training, weights)
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)

@@ -15,7 +15,7 @@ from paddle_layers.define.output_folders import Folder, LinkError, new_folder, o
 from ..callbacks.monitoring import BEST, BEST_FOLDER, RELOADED, clear_watched
 from ..callbacks.write_values import FOLDER as VALUES
 from ..callbacks.write_values import clear_values, remove_unfinished_values
-from ..checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
+from ..checkpoints.files import WEIGHTS, remove_checkpoints, remove_unfinished
 from ..problems import TrainingError
 from .logs import EVENT_FOLDERS, EVENTS, clear_logs
 from .run_files import FOLDER as OF_THE_RUN

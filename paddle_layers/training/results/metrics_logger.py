@@ -9,6 +9,9 @@ from typing import Any
 
 from paddle_layers.runtime.memory.tensorfiles import write_file
 
+from ..evaluation import named_costs, take_statistics
+from ..events import Events, Reported, StepDone, TestDone
+from ..processes.ranks import SingleProcess
 from ..runs import Run
 from .curves import picture
 from .logs import LogWriter, open_logs
@@ -16,9 +19,15 @@ from .records import COLUMNS, CsvLog
 
 
 class MetricsLogger:
-    """Adds up the losses between two lines and keeps the time, over several sittings of a resumed training."""
+    """Writes the log: mean losses since the last line, statistics and test results, over several sittings.
 
-    def __init__(self) -> None:
+    `losses` and `statistics` are the names in the log of single losses and of statistics, by those of the net.
+    """
+
+    def __init__(
+        self, losses: Mapping[str, str], statistics: Mapping[str, str], ranks: SingleProcess, events: Events
+    ) -> None:
+        self._names, self._ranks, self._events = (losses, statistics), ranks, events
         self._records: CsvLog | None = None
         self._logs: list[LogWriter] = []
         self._sums: dict[str, float] = {}
@@ -46,19 +55,31 @@ class MetricsLogger:
         """Time spent so far."""
         return self._earlier + time.monotonic() - self._began
 
-    def add(self, losses: Mapping[str, float]) -> None:
-        """The loss of a step, and its costs by name where there are several."""
-        self._sums = {name: self._sums.get(name, 0.0) + loss for name, loss in losses.items()}
-        self._count += 1
+    def step_done(self, step: StepDone) -> None:
+        """Add the losses of a step, and write a line if it is due."""
+        if step.costs:
+            losses = {"loss": step.run.loss, **named_costs(step.costs, self._names[0])}
+            self._sums = {name: self._sums.get(name, 0.0) + loss for name, loss in losses.items()}
+            self._count += 1
+        if step.due.report:
+            self.report(step.run)
 
-    def means(self) -> dict[str, float]:
-        """The mean losses since the last call; empty when there was no step."""
-        means = {name: total / self._count for name, total in self._sums.items()} if self._count else {}
+    def report(self, run: Run) -> None:
+        """Write the mean losses since the last line and the statistics; nothing if no step was made since."""
+        if not self._count:
+            return
+        means = {name: total / self._count for name, total in self._sums.items()}
         self._sums, self._count = {}, 0
-        return means
+        self._ranks.join_counts(run.net)
+        statistics = take_statistics(run.net, self._names[1])
+        self._write(run, "train", {**means, "rate": run.rate, **statistics})
+        self._events.emit(Reported(run, means, statistics))
 
-    def write(self, run: Run, phase: str, facts: Mapping[str, float]) -> None:
-        """A line of the log."""
+    def test_done(self, test: TestDone) -> None:
+        """Write the results of a test."""
+        self._write(test.run, "test", test.run.results)
+
+    def _write(self, run: Run, phase: str, facts: Mapping[str, float]) -> None:
         line = {"step": run.step, "epoch": run.epoch, "phase": phase, "seconds": round(self.seconds, 3), **facts}
         if self._records is not None and self._records.add(line):
             for log in self._logs:

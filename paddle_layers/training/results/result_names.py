@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
@@ -61,6 +62,13 @@ def further_names(training: Training, source: str) -> dict[str, str]:
     """Names of the results of a further test source, by those of the first one: `noisy.accuracy`."""
     own = ["loss", *loss_names(training).values(), *statistic_names(training).values()]
     return {name: f"{source}.{name}" for name in own}
+
+
+def column_names(training: Training) -> list[str]:
+    """Names of all results beside the loss: losses, statistics, and those of further test sources."""
+    further = (further_names(training, name).values() for name, _ in training.further_tests)
+    own = (loss_names(training).values(), statistic_names(training).values())
+    return list(itertools.chain(*own, *further))
 
 
 def check_further(training: Training, source: str) -> None:

@@ -19,7 +19,7 @@ from paddle_layers.config.resolved import NETWORK, flat_fields, resolved_texts
 from paddle_layers.define.output_folders import make_folder, open_folder, remove_matching
 from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
-from ..checkpoint_state import is_count, is_number
+from ..checkpoints.state import is_count, is_number
 from .result_names import best_of
 
 if TYPE_CHECKING:

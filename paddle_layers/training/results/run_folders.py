@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ..checkpoints import checkpoints
+from ..checkpoints.files import checkpoints
 from ..problems import TrainingError
 from .folders import CHECKPOINTS, Running, claimed_folder, is_taken, trained_weights
 from .run_files import FOLDER, RUN, RunFacts, has_more, read_run, same_run

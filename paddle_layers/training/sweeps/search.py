@@ -18,20 +18,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.files import load_plugins
+from paddle_layers.config.training_builder import resolve_training
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.define.output_folders import claim
 from paddle_layers.define.standard_streams import dropping
 from paddle_layers.runtime.devices.cpu.pool import limit_threads, most_threads
 
-from ..interrupts import SIGNALS, Interrupts
-from ..problems import TrainingError
+from ..problems import SIGNALS, Interrupts, TrainingError
 from ..progress import LineProgress, NullProgress
 from ..results.folders import output_folder
-from ..results.result_names import best_of, further_names, loss_names, statistic_names
+from ..results.result_names import best_of, column_names
 from ..results.run_files import read_run
 from ..trainer import Options, run_training
-from ..training_argument import read_training
 from .space import parse_varied
 from .study import Sweep, check_same, next_trial, open_study, reading_journal, settings_of, trial_folder
 
@@ -68,10 +67,10 @@ def prepare_sweep(
 ) -> Sweep:
     """Check what is asked for, and that the folder holds nothing else. Raises `ConfigError` and `TrainingError`."""
     varied = parse_varied(vary)
-    training, _ = read_training(file, "sweep", plugins, settings)
+    training, _ = resolve_training(file, "sweep", plugins, settings)
     for one in varied:
         for sample in one.samples:
-            read_training(file, "sweep", (), (*settings, sample))
+            resolve_training(file, "sweep", (), (*settings, sample))
     folder = Path(output) if output is not None else _beside(output_folder(training, None))
     mode = _mode(training, watch, mode)
     plain = (file, tuple(vary), str(folder), watch, mode, trials, training.seed, device)
@@ -200,9 +199,7 @@ def _mode(training: Training, watch: str, mode: str | None) -> str:
     if training.source_of("test") is None:
         raise TrainingError('a sweep optimizes a test result: add `source { type: ... phase: "test" ... }`')
     best = best_of(training)
-    results = {"loss": "", **dict.fromkeys((*loss_names(training).values(), *statistic_names(training).values()), "")}
-    for name, _ in training.further_tests:
-        results |= dict.fromkeys(further_names(training, name).values(), "")
+    results = dict.fromkeys(("loss", *column_names(training)))
     if watch not in results:
         there = ", ".join(f"`{name}`" for name in results)
         raise TrainingError(f"unknown test result `{watch}` in --watch; available: {there}{suggestion(watch, results)}")

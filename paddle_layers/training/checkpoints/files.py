@@ -18,9 +18,8 @@ from paddle_layers.define.output_folders import Folder, existing_folder, make_fo
 from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_tensors, save_error, write_file, write_tensors
 from paddle_layers.runtime.optimise.updater import PENDING
 
-from .checkpoint_state import NEEDED, fault
-from .problems import TrainingError
-from .state_files import save_state_files
+from ..problems import TrainingError
+from .state import NEEDED, fault, save_state_files
 
 if TYPE_CHECKING:
     from paddle_layers.runtime import Net

@@ -1,0 +1,1 @@
+"""Checkpoints of a training: their files, and the state that they contain."""

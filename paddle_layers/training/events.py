@@ -1,0 +1,93 @@
+"""Events of a training: listeners hear those of the kinds that concern them, in a fixed order."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.plan.metrics import LossSum
+
+    from .runs import Run
+
+
+class Due(NamedTuple):
+    """Actions that are due after a step, in this order."""
+
+    report: bool
+    """A line of the log and of the progress, which also precedes every test and every checkpoint."""
+    test: bool
+    epoch: bool
+    """The hook `on_epoch` of callbacks."""
+    save: bool
+
+
+@dataclass(frozen=True)
+class Event:
+    """Base class of the events of a training."""
+
+    run: Run
+
+
+@dataclass(frozen=True)
+class GradientsReady(Event):
+    """The gradients of a step are computed, and its parameters not updated yet."""
+
+
+@dataclass(frozen=True)
+class StepDone(Event):
+    """A step is done."""
+
+    costs: Mapping[str, LossSum]
+    """Sums of the costs; empty if the step was skipped, as its values were not finite."""
+    rows: int
+    """Rows of its batches, in all processes."""
+    due: Due
+
+
+@dataclass(frozen=True)
+class Reported(Event):
+    """The log has a new line."""
+
+    losses: Mapping[str, float]
+    """Mean losses since the last line."""
+    statistics: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class TestBatchDone(Event):
+    """The forward pass of a batch of the first test source is done."""
+
+
+@dataclass(frozen=True)
+class TestDone(Event):
+    """`run.results` are new; the parameters are the averaged ones, if the training has weight averaging."""
+
+    notes: Sequence[str]
+    """References to explanations of results that are NaN, at the first test."""
+
+
+@dataclass(frozen=True)
+class WeightsRestored(Event):
+    """After a test, the parameters are those of the last step again."""
+
+
+E = TypeVar("E", bound=Event)
+
+
+class Events:
+    """Calls listeners for each event, in the order in which they were added for its kind."""
+
+    def __init__(self) -> None:
+        self._listeners: defaultdict[type[Event], list[Callable[[Any], None]]] = defaultdict(list)
+
+    def listen(self, kind: type[E], *listeners: Callable[[E], None]) -> None:
+        """Add listeners for a kind of event."""
+        self._listeners[kind].extend(listeners)
+
+    def emit(self, event: Event) -> None:
+        """Call the listeners for this kind of event."""
+        for listener in self._listeners[type(event)]:
+            listener(event)

@@ -1,0 +1,73 @@
+"""Report at the end of a training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle_layers.data import Batches
+
+from ..checkpoints.files import WEIGHTS
+from ..progress import as_text
+
+if TYPE_CHECKING:
+    from paddle_layers.data import Stream
+
+    from ..runs import Best
+
+
+@dataclass(frozen=True)
+class TrainingReport:
+    """Results of a training, and the paths of the output files."""
+
+    folder: Path
+    """Output folder."""
+    weights: Path
+    """File of the best weights according to `save_best`, else of those of the last step."""
+    log: Path
+    """CSV file of losses and metrics during the training."""
+    curve: Path
+    """SVG plot of the learning curve."""
+    steps: int
+    """Number of completed steps."""
+    results: Mapping[str, float]
+    """Results of the last test by name, `loss` and metrics."""
+    stopped: str = ""
+    """Reason of an early end."""
+    best: Best | None = None
+    """The best test according to `save_best`."""
+    commands: Sequence[tuple[str, str]] = ()
+    """The next command, and its purpose."""
+    left_out: str = ""
+    """The numbers of unreadable records and of skipped batches, if the file allows them."""
+
+    def __str__(self) -> str:
+        lines = [f"Stopped after {self.steps} steps: {self.stopped}."] if self.stopped else []
+        lines += [self.left_out] if self.left_out else []
+        if self.results:
+            lines.append(f"Test: {as_text(self.results)}")
+        whose = ""
+        if self.best is not None:
+            if self.best.results:  # a checkpoint of an earlier version knows none
+                lines.append(f"Best test, after {self.best.step} steps: {as_text(self.best.results)}")
+            whose = f" (best test; {WEIGHTS} has those of the last step)"
+        lines += [f"Weights: {self.weights}{whose}", f"Log: {self.log}", f"Learning curve: {self.curve}"]
+        lines += [f"{purpose}: {command}" for command, purpose in self.commands]
+        return "\n".join(lines)
+
+
+def left_out_text(*data: Batches | Stream | None) -> str:
+    """Note about the number of unreadable records, with the first of them; empty without any."""
+    bad = dict(record for batches in data if isinstance(batches, Batches) for record in batches.left_out().items())
+    if not bad:
+        return ""
+    what = "1 record was" if len(bad) == 1 else f"{len(bad):,} records were"
+    return f"{what} skipped: {next(iter(bad.values()))}" + ("; ..." if len(bad) > 1 else "")
+
+
+def skipped_text(count: int) -> str:
+    """Note about the number of batches skipped for a non-finite loss or gradient; empty without any."""
+    what = "1 batch was" if count == 1 else f"{count:,} batches were"
+    return f"{what} skipped: the loss or a gradient was not finite" if count else ""
