@@ -1,0 +1,206 @@
+"""Error-tolerant syntax tree of unfinished text, in text format or JSON: tokens in fields of blocks.
+
+The reader reports errors and skips text that it cannot trust. The tree reports none and skips nothing: it determines
+the block and the field of each token, as far as they are known.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterator
+from itertools import islice
+from typing import NamedTuple
+
+from .fields import DEEPEST
+from .lexer import COMMENT, STRING, WORD, Token, tokens
+from .recovery import unclosed_layer
+from .syntax import is_json
+
+NAME, VALUE, NOTHING = "name", "value", "nothing"
+"""Roles of positions: a field name, a field value, neither."""
+
+
+class SyntaxField:
+    """A field of a block with its values: tokens and blocks."""
+
+    __slots__ = ("blocks", "name", "start", "values")
+
+    def __init__(self, name: str, start: int) -> None:
+        self.name, self.start = name, start
+        self.values: list[Token] = []
+        self.blocks: list[SyntaxBlock] = []
+
+
+class SyntaxBlock:
+    """A block and its fields. The file itself is the outermost one; it has no name and no parent."""
+
+    __slots__ = ("end", "fields", "name", "parent", "start")
+
+    def __init__(self, name: str, start: int, parent: SyntaxBlock | None) -> None:
+        self.name, self.start, self.parent = name, start, parent
+        self.end = start
+        self.fields: list[SyntaxField] = []
+
+    def tokens(self, name: str) -> list[Token]:
+        """The values of the fields of this name."""
+        return [token for field in self.fields if field.name == name for token in field.values]
+
+    def words(self, name: str) -> list[str]:
+        """The same without quotes."""
+        return [token.word for token in self.tokens(name)]
+
+    def word(self, name: str) -> str:
+        """The first value of the fields of this name; empty without any."""
+        return next(iter(self.words(name)), "")
+
+    def blocks(self, name: str) -> list[SyntaxBlock]:
+        """The blocks of this name."""
+        return [block for field in self.fields if field.name == name for block in field.blocks]
+
+    def path(self) -> list[SyntaxBlock]:
+        """The blocks from the file to this one."""
+        return [*(self.parent.path() if self.parent is not None else ()), self]
+
+
+class SyntaxContext(NamedTuple):
+    """The role of a position, its block, and the field whose name or value it is."""
+
+    role: str
+    block: SyntaxBlock
+    field: SyntaxField | None = None
+
+
+class SyntaxTree:
+    """The tree of a text, with the context of each token, and the context after it."""
+
+    def __init__(self, text: str) -> None:
+        self.json = is_json(text)
+        self.root = SyntaxBlock("", 0, None)
+        self.tokens = list(tokens(text, json=self.json))
+        self.contexts: list[SyntaxContext] = []
+        self.after: list[SyntaxContext] = []
+        builder = _Builder(self)
+        for index in range(len(self.tokens)):
+            self.contexts.append(builder.add(index))
+            self.after.append(builder.context())
+        builder.close(0, len(text))
+
+    def before(self, offset: int) -> int:
+        """The index of the last token that starts before an offset; -1 if it is before the first."""
+        return bisect_left(self.tokens, offset, key=lambda token: token.start) - 1
+
+    def at(self, offset: int) -> tuple[Token, SyntaxContext] | None:
+        """The token that contains an offset, or else the one that ends there, with its context."""
+        index = self.before(offset + 1)
+        if index > 0 and self.tokens[index].start == offset and self.tokens[index].kind not in (WORD, STRING):
+            index -= 1
+        if index < 0 or offset > self.tokens[index].end:
+            return None
+        return self.tokens[index], self.contexts[index]
+
+    def following(self, index: int) -> Iterator[str]:
+        """The kinds of the tokens after one, without comments."""
+        for later in range(index + 1, len(self.tokens)):
+            if self.tokens[later].kind != COMMENT:
+                yield self.tokens[later].kind
+
+
+class _Open(NamedTuple):
+    """A block that is open, or, with a field, a list of that field's values."""
+
+    block: SyntaxBlock
+    field: SyntaxField | None = None
+
+
+class _Builder:
+    """Adds tokens to a tree in their order."""
+
+    def __init__(self, tree: SyntaxTree) -> None:
+        self.tree = tree
+        self.stack = [_Open(tree.root)]
+        self.pending: SyntaxField | None = None
+        """The field whose value is awaited."""
+        self.colon = False
+        """Whether its colon was read."""
+
+    def context(self) -> SyntaxContext:
+        """The context after the added tokens."""
+        block, field = self.stack[-1]
+        if self.tree.json and len(self.stack) == 1:
+            return SyntaxContext(NOTHING, block)  # outside of the object
+        field = field or (self.pending if self.colon else None)
+        return SyntaxContext(VALUE if field is not None else NAME, block, field)
+
+    def add(self, index: int) -> SyntaxContext:
+        """Add a token; returns its context."""
+        token, (block, field) = self.tree.tokens[index], self.stack[-1]
+        if token.kind in (WORD, STRING):
+            return self._word(token, list(islice(self.tree.following(index), 2)))
+        if token.kind == ":":
+            self.colon = self.pending is not None
+        elif token.kind != COMMENT:
+            self._punctuation(token, field or self.pending)
+            self.pending, self.colon = None, False
+        return SyntaxContext(NOTHING, block)
+
+    def _punctuation(self, token: Token, field: SyntaxField | None) -> None:
+        if token.kind == "{":
+            self._open(token, field)
+        elif token.kind == "[" and field is not None:
+            self.stack.append(_Open(self.stack[-1].block, field))
+        elif token.kind == "}":
+            self._close_innermost(token.end, lists=False)
+        elif token.kind == "]" and any(opened.field for opened in self.stack):
+            self._close_innermost(token.end, lists=True)
+
+    def _word(self, token: Token, following: list[str]) -> SyntaxContext:
+        block, listed = self.stack[-1]
+        field = listed or (self.pending if self.colon else None)
+        is_name = following[:1] == [":"] or (following[:1] == ["{"] and token.kind == WORD)
+        if field is None and token.kind == STRING and not self.tree.json and not is_name:
+            # A string without a colon, or one of several adjacent strings.
+            field = self.pending or (block.fields[-1] if block.fields else None)
+        elif is_name or field is None:
+            return self._name(token, following)
+        self.pending, self.colon = None, False
+        if field is None:
+            return SyntaxContext(NOTHING, block)
+        field.values.append(token)
+        return SyntaxContext(VALUE, block, field)
+
+    def _name(self, token: Token, following: list[str]) -> SyntaxContext:
+        while self.stack[-1].field:  # the list before it was never closed
+            self.stack.pop()
+        opens_block = "{" in following[: 1 + (following[:1] == [":"])]
+        if token.word == "layer" and opens_block and not self.tree.json:
+            depth = unclosed_layer(["" if opened.field else opened.block.name for opened in self.stack])
+            if depth is not None:
+                self.close(depth, token.start)
+        field = self.pending = SyntaxField(token.word, token.start)
+        self.colon = False
+        self.stack[-1].block.fields.append(field)
+        return SyntaxContext(NAME, self.stack[-1].block, field)
+
+    def _open(self, token: Token, field: SyntaxField | None) -> None:
+        block, listed = self.stack[-1]
+        if field is None and self.tree.json and len(self.stack) == 1:
+            self.stack.append(_Open(block))  # the object that is the file
+        elif len(self.stack) > DEEPEST:  # the reader gives up here; the brackets are still matched
+            self.stack.append(_Open(block))
+        elif field is None:
+            self.stack.append(_Open(SyntaxBlock("", token.start, block)))
+        else:
+            field.blocks.append(SyntaxBlock(field.name, token.start if listed else field.start, block))
+            self.stack.append(_Open(field.blocks[-1]))
+
+    def _close_innermost(self, end: int, *, lists: bool) -> None:
+        """Close the innermost list, or the innermost block with the lists inside it."""
+        closing = (depth for depth, opened in enumerate(self.stack) if depth and bool(opened.field) == lists)
+        self.close(max(closing, default=1), end)
+
+    def close(self, depth: int, end: int) -> None:
+        """Close the blocks and lists from a depth on."""
+        while len(self.stack) > depth:
+            block, field = self.stack.pop()
+            if field is None:
+                block.end = end
