@@ -123,7 +123,9 @@ class TextReader:
         elif kind == EventGroup.OTHER_STRING:
             fields = self.fields
             value, end = self._string(value_start)
-            (fields if name else self.fields).append((name, STRING, value, start, value_start))
+            # A missing quote ends the list of its line, and the text after the quote is no item.
+            if name or fields is self.fields:
+                fields.append((name, STRING, value, start, value_start))
             return _skip(SEPARATOR, self.text, end) if name else end
         else:
             self._open(name, start, value_start, match[kind])
