@@ -86,6 +86,7 @@ JSON_TOKEN = re.compile(rf"{_DOUBLE}\"?+|{_SINGLE}'?+|[{{}}<>\[\]:,;]|[^\s{{}}<>
 """A token for the formatter and the editor: a string that may be unfinished, a bracket, a separator or a word."""
 TEXT_TOKEN = re.compile(f"{_COMMENT}|{JSON_TOKEN.pattern}")
 WORD_END = re.compile(r"[\s:{},]")
+"""The end of the first word of a string whose closing quote is missing."""
 
 _QUOTED = r'"[^"\\\n]*+"'
 _PLAIN = r"[^{}\"'\#<>]++"

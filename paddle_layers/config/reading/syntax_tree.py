@@ -148,10 +148,10 @@ class _Builder:
             self._open(token, field)
         elif token.kind == "[" and field is not None:
             self.stack.append(_Open(self.stack[-1].block, field))
-        elif token.kind == "}":
-            self._close_innermost(token.end, lists=False)
-        elif token.kind == "]" and any(opened.field for opened in self.stack):
-            self._close_innermost(token.end, lists=True)
+        elif token.kind == "}":  # with the lists inside the block
+            self.close(self._innermost(is_list=False) or 1, token.end)
+        elif token.kind == "]" and (depth := self._innermost(is_list=True)):
+            self.close(depth, token.end)
 
     def _word(self, token: Token, following: list[str]) -> SyntaxContext:
         block, listed = self.stack[-1]
@@ -172,7 +172,7 @@ class _Builder:
         while self.stack[-1].field:  # the list before it was never closed
             self.stack.pop()
         opens_block = "{" in following[: 1 + (following[:1] == [":"])]
-        if token.word == "layer" and opens_block and not self.tree.json:
+        if token.word == "layer" and opens_block and not self.tree.json and len(self.stack) <= DEEPEST:
             depth = unclosed_layer(["" if opened.field else opened.block.name for opened in self.stack])
             if depth is not None:
                 self.close(depth, token.start)
@@ -193,10 +193,12 @@ class _Builder:
             field.blocks.append(SyntaxBlock(field.name, token.start if listed else field.start, block))
             self.stack.append(_Open(field.blocks[-1]))
 
-    def _close_innermost(self, end: int, *, lists: bool) -> None:
-        """Close the innermost list, or the innermost block with the lists inside it."""
-        closing = (depth for depth, opened in enumerate(self.stack) if depth and bool(opened.field) == lists)
-        self.close(max(closing, default=1), end)
+    def _innermost(self, *, is_list: bool) -> int:
+        """The depth of the innermost list or block that is open; 0 if only the file is."""
+        last = len(self.stack) - 1
+        # The limit keeps the time linear for text with thousands of brackets that do not match.
+        depths = range(last, max(last - DEEPEST, 0), -1)
+        return next((depth for depth in depths if (self.stack[depth].field is not None) == is_list), 0)
 
     def close(self, depth: int, end: int) -> None:
         """Close the blocks and lists from a depth on."""
