@@ -8,6 +8,7 @@ _BLANK = r"[ \t\r\n\f\v]*+"
 _COMMENT = r"\#[^\n]*+"
 # The loops are unrolled and possessive: alternatives in an atomic group cost 132 bytes per character.
 _DOUBLE, _SINGLE = (rf"{mark}[^{mark}\\\n]*+(?:\\.[^{mark}\\\n]*+)*+" for mark in "\"'")
+_QUOTED = r'"[^"\\\n]*+"'
 _NAME = r"[A-Za-z_]\w*+"
 
 GAP = rf"{_BLANK}(?:{_COMMENT}{_BLANK})*+"
@@ -23,7 +24,7 @@ def _values(word_end: str, end: str) -> str:
         (-?(?:0|[1-9][0-9]{{0,17}}+))(?![\w.+-]){end}            # 2 integer
       | ([-+]?\.?[0-9][\w.+-]*+){end}                            # 3 another number
       | (-?{GAP}{_NAME}){word_end}{end}                          # 4 word, -inf
-      | ("[^"\\\n]*+")(?!{GAP}["']){end}                         # 5 simple string
+      | ({_QUOTED})(?!{GAP}["']){end}                            # 5 simple string
       | ([{{<])                                                  # 6 block
       | (\[)                                                     # 7 list
       | (?=["'])()                                               # 8 other strings
@@ -88,7 +89,6 @@ TEXT_TOKEN = re.compile(f"{_COMMENT}|{JSON_TOKEN.pattern}")
 WORD_END = re.compile(r"[\s:{},]")
 """The end of the first word of a string whose closing quote is missing."""
 
-_QUOTED = r'"[^"\\\n]*+"'
 _PLAIN = r"[^{}\"'\#<>]++"
 
 

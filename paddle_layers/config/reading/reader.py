@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..diagnostics.diagnostic import Fix, Note
 from ..diagnostics.report import DiagnosticReport
@@ -15,20 +15,20 @@ from .literals import parse_number, unescape
 from .patterns import AFTER_ITEM, EVENT, ITEM, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, EventGroup
 from .recovery import SyntaxMistake, lacks_brace, mistake_at_name, mistake_at_value, unclosed_layer
 
-_CLOSES = {"{": "}", "<": ">"}
+_CLOSES = {"{": "}", "<": ">", "[": "]"}
 
 _DECIMALS = re.compile(r",(\d+)(?![\w.])")
 # Up to the end of the line, the end of the block, or what looks like the next field.
 _UNQUOTED = re.compile(r"[^}\s]*+(?:(?!\s\w++\s*+[:{])[^\S\n][^}\s]*+)*+")
 
 
-class _Open:
+class _Open(NamedTuple):
     """A block or list that is being read: the container around it, and how it was opened."""
 
-    __slots__ = ("bracket", "name", "outer", "start")
-
-    def __init__(self, outer: Fields, name: str, start: int, bracket: str) -> None:
-        self.outer, self.name, self.start, self.bracket = outer, name, start, bracket
+    outer: Fields
+    name: str
+    start: int
+    bracket: str
 
 
 class TextReader:
@@ -161,8 +161,8 @@ class TextReader:
 
     def _never_closed(self, block: _Open, notes: tuple[Note, ...] = ()) -> None:
         what = f"`{block.name}`" if block.name else "this block"
-        closing = "]" if block.bracket == "[" else _CLOSES[block.bracket]
-        self.report.add("E002", f"{what} is never closed", block.start, help=f"add `{closing}`", notes=notes)
+        help_ = f"add `{_CLOSES[block.bracket]}`"
+        self.report.add("E002", f"{what} is never closed", block.start, help=help_, notes=notes)
 
     def _close(self, bracket: str, start: int) -> None:
         if not self.stack:

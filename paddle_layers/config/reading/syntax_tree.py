@@ -79,7 +79,7 @@ class SyntaxTree:
         self.tokens = list(tokens(text, json=self.json))
         self.contexts: list[SyntaxContext] = []
         self.after: list[SyntaxContext] = []
-        builder = _Builder(self)
+        builder = _TreeBuilder(self)
         for index in range(len(self.tokens)):
             self.contexts.append(builder.add(index))
             self.after.append(builder.context())
@@ -105,19 +105,19 @@ class SyntaxTree:
                 yield self.tokens[later].kind
 
 
-class _Open(NamedTuple):
+class _OpenBracket(NamedTuple):
     """A block that is open, or, with a field, a list of that field's values."""
 
     block: SyntaxBlock
     field: SyntaxField | None = None
 
 
-class _Builder:
+class _TreeBuilder:
     """Adds tokens to a tree in their order."""
 
     def __init__(self, tree: SyntaxTree) -> None:
         self.tree = tree
-        self.stack = [_Open(tree.root)]
+        self.stack = [_OpenBracket(tree.root)]
         self.pending: SyntaxField | None = None
         """The field whose value is awaited."""
         self.colon = False
@@ -147,7 +147,7 @@ class _Builder:
         if token.kind == "{":
             self._open(token, field)
         elif token.kind == "[" and field is not None:
-            self.stack.append(_Open(self.stack[-1].block, field))
+            self.stack.append(_OpenBracket(self.stack[-1].block, field))
         elif token.kind == "}":  # with the lists inside the block
             self.close(self._innermost(is_list=False) or 1, token.end)
         elif token.kind == "]" and (depth := self._innermost(is_list=True)):
@@ -184,14 +184,14 @@ class _Builder:
     def _open(self, token: Token, field: SyntaxField | None) -> None:
         block, listed = self.stack[-1]
         if field is None and self.tree.json and len(self.stack) == 1:
-            self.stack.append(_Open(block))  # the object that is the file
+            self.stack.append(_OpenBracket(block))  # the object that is the file
         elif len(self.stack) > DEEPEST:  # the reader gives up here; the brackets are still matched
-            self.stack.append(_Open(block))
+            self.stack.append(_OpenBracket(block))
         elif field is None:
-            self.stack.append(_Open(SyntaxBlock("", token.start, block)))
+            self.stack.append(_OpenBracket(SyntaxBlock("", token.start, block)))
         else:
             field.blocks.append(SyntaxBlock(field.name, token.start if listed else field.start, block))
-            self.stack.append(_Open(field.blocks[-1]))
+            self.stack.append(_OpenBracket(field.blocks[-1]))
 
     def _innermost(self, *, is_list: bool) -> int:
         """The depth of the innermost list or block that is open; 0 if only the file is."""
