@@ -45,7 +45,7 @@ class Token(NamedTuple):
 
 
 def tokens(text: str, *, json: bool = False) -> Iterator[Token]:
-    """The tokens of a text, comments included; JSON has no comments."""
+    """The tokens of the text, comments included; JSON has no comments."""
     pattern = JSON_TOKEN if json else TEXT_TOKEN
     position = line_end = 0
     odd = False

@@ -71,7 +71,7 @@ class SyntaxContext(NamedTuple):
 
 
 class SyntaxTree:
-    """The tree of a text, with the context of each token, and the context after it."""
+    """The tree of a document, with the context of each token, and the context after it."""
 
     def __init__(self, text: str) -> None:
         self.json = is_json(text)
