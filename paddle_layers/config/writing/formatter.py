@@ -52,14 +52,15 @@ def _json(value: Any, line: str) -> str:
 
 
 class _Layout:
-    """Line layout of tokens: one field per line, except for one-line blocks that fit."""
+    """Line layout of tokens: one field or item per line, except for one-line blocks that fit, and lists."""
 
     def __init__(self, text: str) -> None:
         self.tokens = list(tokens(text))
         self.ends = _closing(self.tokens)
         self.out: list[str] = []
         self.line = ""
-        self.depth = 0
+        self.brackets: list[str] = []
+        """The open brackets whose contents are on separate lines."""
 
     def run(self) -> str:
         at = 0
@@ -75,34 +76,39 @@ class _Layout:
         if token.kind == "[":
             return self._list(at)
         if token.kind == COMMENT:
-            self._comment(token)
-        elif token.kind == "}":
+            self._comment(at)
+        elif token.kind in ("}", "]"):
             self._flush()
-            self.depth -= 1
-            self.line = "}"
-            self._flush()
+            self.brackets.pop()
+            self.line = token.kind
         elif token.kind == ":":
             self.line += ":"
-        elif token.kind != ",":  # separators between fields are optional; those in lists are written with the list
-            self._word(token)
+        elif token.kind != ",":
+            self._word(at)
+        elif self.brackets[-1:] == ["["]:  # separators between fields are optional
+            self.line += ","
         return at + 1
 
-    def _word(self, token: Token) -> None:
-        if self.line.endswith(":") or (token.kind == STRING and self.line.endswith('"')):
+    def _word(self, at: int) -> None:
+        token = self.tokens[at]
+        adjacent = token.kind == STRING and self.tokens[at - 1].kind == STRING
+        if adjacent or self.line.endswith((":", "-")):
             self.line += " " + token.text
-            return
-        self._flush()
-        self._gap(token)
-        self.line = token.text
+        else:
+            self._flush()
+            self._gap(token)
+            self.line = token.text
 
     def _gap(self, token: Token) -> None:
         """Reduce empty lines to one; at the start of a block, remove them."""
-        if token.lines > 1 and self.out and self.out[-1] and not self.out[-1].endswith("{"):
+        if token.lines > 1 and self.out and self.out[-1] and not self.out[-1].endswith(("{", "[")):
             self.out.append("")
 
-    def _comment(self, token: Token) -> None:
+    def _comment(self, at: int) -> None:
+        token = self.tokens[at]
         comment = token.text.rstrip()
-        if token.lines:
+        after_comment = [before.kind for before in self.tokens[max(at - 2, 0) : at]] == [COMMENT, ","]
+        if token.lines or (after_comment and not self.line):
             self._flush()
             self._gap(token)
             self.line = comment
@@ -114,45 +120,36 @@ class _Layout:
 
     def _block(self, at: int) -> int:
         end = self.ends[at]
+        if self.brackets[-1:] == ["["]:
+            self._flush()
         name = self.line.removesuffix(":")
         inside = self.tokens[at + 1 : end]
         flat = _flat(inside)
         line = f"{name} {{ {flat} }}" if flat else f"{name} {{}}"
         # The author decides: a block that is written on several lines stays so, even if it would fit on one.
         on_one_line = not any(token.lines or token.kind == COMMENT for token in [*inside, self.tokens[end]])
-        if on_one_line and len(INDENT) * self.depth + len(line) <= WIDTH:
-            self.line = line
+        if on_one_line and len(INDENT) * len(self.brackets) + len(line) <= WIDTH:
+            self.line = line.lstrip()
             return end + 1
-        self.line = f"{name} {{"
-        self._flush()
-        self.depth += 1
-        return at + 1
+        return self._open(f"{name} {{", at)
 
     def _list(self, at: int) -> int:
         end = self.ends[at]
         inside = self.tokens[at + 1 : end]
-        if not any(token.kind == COMMENT for token in inside):
-            self.line = f"{self.line} [{_flat(inside, depth=1)}]"
-            return end + 1
-        self.line += " ["
-        self._flush()
-        self.depth += 1
-        for token in inside:
-            if token.kind == COMMENT:
-                self._comment(token)
-            elif token.kind == ",":
-                self.line += ","
-            else:
-                self._flush()
-                self.line = token.text
-        self._flush()
-        self.depth -= 1
-        self.line = "]"
+        if any(token.kind == COMMENT for token in inside):
+            return self._open(f"{self.line} [", at)
+        self.line = f"{self.line} [{_flat(inside, depth=1)}]".lstrip()
         return end + 1
+
+    def _open(self, line: str, at: int) -> int:
+        self.line = line.lstrip()
+        self._flush()
+        self.brackets.append(self.tokens[at].kind)
+        return at + 1
 
     def _flush(self) -> None:
         if self.line:
-            self.out.append(INDENT * self.depth + self.line)
+            self.out.append(INDENT * len(self.brackets) + self.line)
             self.line = ""
 
 
