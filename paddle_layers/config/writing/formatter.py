@@ -123,14 +123,13 @@ class _Layout:
         if self.brackets[-1:] == ["["]:
             self._flush()
         name = self.line.removesuffix(":")
-        inside = self.tokens[at + 1 : end]
-        flat = _flat(inside)
-        line = f"{name} {{ {flat} }}" if flat else f"{name} {{}}"
         # The author decides: a block that is written on several lines stays so, even if it would fit on one.
-        on_one_line = not any(token.lines or token.kind == COMMENT for token in [*inside, self.tokens[end]])
-        if on_one_line and len(INDENT) * len(self.brackets) + len(line) <= WIDTH:
-            self.line = line.lstrip()
-            return end + 1
+        if not any(token.lines or token.kind == COMMENT for token in self.tokens[at + 1 : end + 1]):
+            flat = _flat(self.tokens[at + 1 : end])
+            line = f"{name} {{ {flat} }}" if flat else f"{name} {{}}"
+            if len(INDENT) * len(self.brackets) + len(line) <= WIDTH:
+                self.line = line.lstrip()
+                return end + 1
         return self._open(f"{name} {{", at)
 
     def _list(self, at: int) -> int:
