@@ -86,7 +86,7 @@ def cursor_context(tree: SyntaxTree, offset: int) -> CursorContext:
     if token.kind == COMMENT and offset <= token.end:
         return CursorContext(NOTHING, block, None, offset, offset)
     if token.kind in (WORD, STRING) and (offset < token.end or (offset == token.end and not token.closed)):
-        continued = next(tree.following(index), "") in (":", "{")
+        continued = tree.following(index) in (":", "{")
         return CursorContext(role, block, field, *token.range, token.kind == STRING, token.closed, continued)
     return CursorContext(*tree.after[index], offset, offset)
 

@@ -74,7 +74,7 @@ def test_tokens_lose_nothing_but_blanks(text: str) -> None:
     for token in lexer.tokens(text, json=text is JSON):
         assert not text[end : token.start].strip()
         assert text[token.start : token.end] == token.text
-        assert token.lines == text.count("\n", end, token.start) + (end == 0)
+        assert token.lines == (text.count("\n", end, token.start) if end else 1)
         end = token.end
     assert not text[end:].strip()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from .patterns import JSON_TOKEN, TEXT_TOKEN, WORD_END
 
@@ -14,14 +13,14 @@ COMMENT, STRING, WORD = "comment", "string", "word"
 _KINDS = {"#": COMMENT, '"': STRING, "'": STRING, "<": "{", ">": "}", ";": ","} | {mark: mark for mark in "{}[]:,"}
 
 
-class Token(NamedTuple):
+class Token:
     """A token with its position; only blanks, and characters that no token may contain, are between tokens."""
 
-    kind: str
-    text: str
-    start: int
-    lines: int
-    """The number of line breaks before it; the start of the text counts as one."""
+    __slots__ = ("kind", "lines", "start", "text")
+
+    def __init__(self, kind: str, text: str, start: int, lines: int) -> None:
+        self.kind, self.text, self.start, self.lines = kind, text, start, lines
+        """`lines` is the number of line breaks before it; 1 for the first token."""
 
     @property
     def end(self) -> int:
@@ -60,7 +59,8 @@ def tokens(text: str, *, json: bool = False) -> Iterator[Token]:
                 strings = pattern.finditer(text, line_start, line_end)
                 odd = any(_KINDS.get(found[0][0]) == STRING and not _is_closed(found[0]) for found in strings)
             end = word_end.start() if odd else end
-        yield Token(kind, text[start:end], start, text.count("\n", position, start) + (position == 0))
+        lines = text.count("\n", position, start) if position else 1
+        yield Token(kind, text[start:end], start, lines)
         position = end
 
 

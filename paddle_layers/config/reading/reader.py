@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..diagnostics.diagnostic import Fix, Note
 from ..diagnostics.report import DiagnosticReport
@@ -22,13 +22,13 @@ _DECIMALS = re.compile(r",(\d+)(?![\w.])")
 _UNQUOTED = re.compile(r"[^}\s]*+(?:(?!\s\w++\s*+[:{])[^\S\n][^}\s]*+)*+")
 
 
-class _Open(NamedTuple):
+class _Open:
     """A block or list that is being read: the container around it, and how it was opened."""
 
-    outer: Fields
-    name: str
-    start: int
-    bracket: str
+    __slots__ = ("bracket", "name", "outer", "start")
+
+    def __init__(self, outer: Fields, name: str, start: int, bracket: str) -> None:
+        self.outer, self.name, self.start, self.bracket = outer, name, start, bracket
 
 
 class TextReader:

@@ -7,9 +7,7 @@ the block and the field of each token, as far as they are known.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
-from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from .fields import DEEPEST
 from .lexer import COMMENT, STRING, WORD, Token, tokens
@@ -62,12 +60,8 @@ class SyntaxBlock:
         return [*(self.parent.path() if self.parent is not None else ()), self]
 
 
-class SyntaxContext(NamedTuple):
-    """The role of a position, its block, and the field whose name or value it is."""
-
-    role: str
-    block: SyntaxBlock
-    field: SyntaxField | None = None
+SyntaxContext: TypeAlias = tuple[str, SyntaxBlock, SyntaxField | None]
+"""The role of a position, its block, and the field whose name or value it is."""
 
 
 class SyntaxTree:
@@ -98,11 +92,13 @@ class SyntaxTree:
             return None
         return self.tokens[index], self.contexts[index]
 
-    def following(self, index: int) -> Iterator[str]:
-        """The kinds of the tokens after one, without comments."""
+    def following(self, index: int, skipped: tuple[str, ...] = (COMMENT,)) -> str:
+        """The kind of the next token that is not skipped; empty without any."""
         for later in range(index + 1, len(self.tokens)):
-            if self.tokens[later].kind != COMMENT:
-                yield self.tokens[later].kind
+            kind = self.tokens[later].kind
+            if kind not in skipped:
+                return kind
+        return ""
 
 
 class _OpenBracket(NamedTuple):
@@ -127,21 +123,21 @@ class _TreeBuilder:
         """The context after the added tokens."""
         block, field = self.stack[-1]
         if self.tree.json and len(self.stack) == 1:
-            return SyntaxContext(NOTHING, block)  # outside of the object
+            return NOTHING, block, None  # outside of the object
         field = field or (self.pending if self.colon else None)
-        return SyntaxContext(VALUE if field is not None else NAME, block, field)
+        return (NAME if field is None else VALUE), block, field
 
     def add(self, index: int) -> SyntaxContext:
         """Add a token; returns its context."""
         token, (block, field) = self.tree.tokens[index], self.stack[-1]
         if token.kind in (WORD, STRING):
-            return self._word(token, list(islice(self.tree.following(index), 2)))
+            return self._word(token, index)
         if token.kind == ":":
             self.colon = self.pending is not None
         elif token.kind != COMMENT:
             self._punctuation(token, field or self.pending)
             self.pending, self.colon = None, False
-        return SyntaxContext(NOTHING, block)
+        return NOTHING, block, None
 
     def _punctuation(self, token: Token, field: SyntaxField | None) -> None:
         if token.kind == "{":
@@ -153,33 +149,34 @@ class _TreeBuilder:
         elif token.kind == "]" and (depth := self._innermost(is_list=True)):
             self.close(depth, token.end)
 
-    def _word(self, token: Token, following: list[str]) -> SyntaxContext:
+    def _word(self, token: Token, index: int) -> SyntaxContext:
         block, listed = self.stack[-1]
         field = listed or (self.pending if self.colon else None)
-        is_name = following[:1] == [":"] or (following[:1] == ["{"] and token.kind == WORD)
+        following = self.tree.following(index)
+        is_name = following == ":" or (following == "{" and token.kind == WORD)
         if field is None and token.kind == STRING and not self.tree.json and not is_name:
             # A string without a colon, or one of several adjacent strings.
             field = self.pending or (block.fields[-1] if block.fields else None)
         elif is_name or field is None:
-            return self._name(token, following)
+            return self._name(token, index)
         self.pending, self.colon = None, False
         if field is None:
-            return SyntaxContext(NOTHING, block)
+            return NOTHING, block, None
         field.values.append(token)
-        return SyntaxContext(VALUE, block, field)
+        return VALUE, block, field
 
-    def _name(self, token: Token, following: list[str]) -> SyntaxContext:
+    def _name(self, token: Token, index: int) -> SyntaxContext:
         while self.stack[-1].field:  # the list before it was never closed
             self.stack.pop()
-        opens_block = "{" in following[: 1 + (following[:1] == [":"])]
-        if token.word == "layer" and opens_block and not self.tree.json and len(self.stack) <= DEEPEST:
+        opens_layer = token.word == "layer" and self.tree.following(index, (COMMENT, ":")) == "{"
+        if opens_layer and not self.tree.json and len(self.stack) <= DEEPEST:
             depth = unclosed_layer(["" if opened.field else opened.block.name for opened in self.stack])
             if depth is not None:
                 self.close(depth, token.start)
         field = self.pending = SyntaxField(token.word, token.start)
         self.colon = False
         self.stack[-1].block.fields.append(field)
-        return SyntaxContext(NAME, self.stack[-1].block, field)
+        return NAME, self.stack[-1].block, field
 
     def _open(self, token: Token, field: SyntaxField | None) -> None:
         block, listed = self.stack[-1]
