@@ -96,12 +96,12 @@ class _Layout:
             self.line += " " + token.text
         else:
             self._flush()
-            self._gap(token)
+            self._gap(at)
             self.line = token.text
 
-    def _gap(self, token: Token) -> None:
+    def _gap(self, at: int) -> None:
         """Reduce empty lines to one; at the start of a block, remove them."""
-        if token.lines > 1 and self.out and self.out[-1] and not self.out[-1].endswith(("{", "[")):
+        if self.tokens[at].lines > 1 and self.out and self.tokens[at - 1].kind not in ("{", "["):
             self.out.append("")
 
     def _comment(self, at: int) -> None:
@@ -110,7 +110,7 @@ class _Layout:
         after_comment = [before.kind for before in self.tokens[max(at - 2, 0) : at]] == [COMMENT, ","]
         if token.lines or (after_comment and not self.line):
             self._flush()
-            self._gap(token)
+            self._gap(at)
             self.line = comment
         elif self.line:
             self.line += "  " + comment
