@@ -15,7 +15,7 @@ GAP = rf"{_BLANK}(?:{_COMMENT}{_BLANK})*+"
 """Spaces and comments."""
 
 _END = rf"(?:{GAP}[,;])?"
-_NO_FIELD = rf"(?!{GAP}[:{{])"
+_NOT_A_NAME = rf"(?!{GAP}[:{{])"
 
 
 def _values(word_end: str, end: str) -> str:
@@ -39,7 +39,7 @@ EVENT = re.compile(
     GAP
     + rf"""(?:
   ({_NAME}){GAP}(?:
-      :{GAP}(?:{_values(_NO_FIELD, _END)})                       # a word is not the name of the next field
+      :{GAP}(?:{_values(_NOT_A_NAME, _END)})                     # a word is not the name of the next field
     | ([{{<])                                                    # 10 block without a colon
     | ()                                                         # 11 neither colon nor brace
     )
