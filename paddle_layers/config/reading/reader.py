@@ -84,19 +84,24 @@ class TextReader:
 
     def _events(self, position: int) -> int:
         """Fields, until a list starts or a top-level block or the text ends; the next position, or -1."""
-        match_event, text, fields = EVENT.match, self.text, self.fields
+        match_event, conversion = EVENT.match, _SIMPLE.get
+        text, fields, stack = self.text, self.fields, self.stack
         while True:
             match = match_event(text, position)
             assert match is not None, "the last alternative is empty"
             kind = match.lastindex or EventGroup.NO_FIELD
-            # A file that is not in the layout of `fmt` spends its time in this branch.
-            if kind in _SIMPLE:
-                fields.append((match[1], kind, _SIMPLE[kind](match[kind]), match.start(1), match.start(kind)))
+            # A file that is not in the layout of `fmt` spends its time in these two branches.
+            if (convert := conversion(kind)) is not None:
+                fields.append((match[1], kind, convert(match[kind]), match.start(1), match.start(kind)))
                 position = match.end()
                 continue
-            position = self._event(match, kind)
-            if not self.stack or self._in_list:
-                return position
+            if kind in _BLOCKS:
+                self._open(match[1], match.start(1), match.start(kind), match[kind])
+                position = match.end()
+            else:
+                position = self._event(match, kind)
+                if not stack or stack[-1].bracket == "[":
+                    return position
             fields = self.fields
 
     def _event(self, match: re.Match[str], kind: int) -> int:
@@ -352,6 +357,7 @@ def _word(raw: str) -> str:
 
 # The simple values, by their group in `EVENT` and `ITEM`, which is their kind.
 _SIMPLE: dict[int, Callable[[str], Any]] = {INT: int, WORD: _word, STRING: itemgetter(slice(1, -1))}
+_BLOCKS = (BLOCK, EventGroup.BRACE)
 
 
 class Abandoned(Exception):
