@@ -11,11 +11,10 @@ from typing import NamedTuple
 from paddle_layers.codegen.markdown import code, escape
 from paddle_layers.codegen.words import attribute_range, attribute_type, config_text, default_text
 from paddle_layers.config.binding.headers import HeaderField, MessageSpec, spec
+from paddle_layers.config.reading.syntax_tree import SyntaxBlock
 from paddle_layers.define import Attribute, Definition, registries
 from paddle_layers.define.messages.layer_def import attribute_def
 from paddle_layers.schema.comments import COMMENTS
-
-from .scanner import SyntaxBlock, Tree
 
 UNDECIDED = "File"
 """Name of the header of a file that may still become a network file or a training file."""
@@ -30,19 +29,20 @@ class BlockSchema(NamedTuple):
     definition: Definition | None = None
 
 
-def schema_of(tree: Tree, block: SyntaxBlock) -> BlockSchema | None:
+def schema_of(block: SyntaxBlock) -> BlockSchema | None:
     """The schema of a block; None for an unknown block."""
-    found: BlockSchema | None = BlockSchema(root_header(tree))
-    for inner in block.path()[1:]:
-        found = _inside(tree, found, inner)
+    root, *path = block.path()
+    found: BlockSchema | None = BlockSchema(root_header(root))
+    for inner in path:
+        found = _inside(found, inner)
         if found is None:
             return None
     return found
 
 
-def root_header(tree: Tree) -> MessageSpec:
+def root_header(root: SyntaxBlock) -> MessageSpec:
     """The header of the file: that of a network, of a training, or of both while either is possible."""
-    names = {field.name for field in tree.root.fields}
+    names = {field.name for field in root.fields}
     network, training = spec("Network"), spec("Training")
     if "layer" in names:
         return network
@@ -61,12 +61,12 @@ def header_field(found: BlockSchema, name: str) -> HeaderField | None:
     return found.header.fields.get(name) if found.header is not None else None
 
 
-def _inside(tree: Tree, outer: BlockSchema | None, block: SyntaxBlock) -> BlockSchema | None:
+def _inside(outer: BlockSchema | None, block: SyntaxBlock) -> BlockSchema | None:
     if outer is None or outer.header is None:
         return None
     field = outer.header.fields.get(block.name)
     if field is not None and field.message:
-        type_ = tree.first(block, "type") if field.registry else ""
+        type_ = block.word("type") if field.registry else ""
         definition = registries[field.registry].get(type_) if type_ else None
         return BlockSchema(spec(field.message), field.registry, definition)
     if outer.registry:

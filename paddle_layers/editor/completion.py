@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 from paddle_layers.config.binding.headers import HeaderField
 from paddle_layers.config.binding.steps import GROUP
+from paddle_layers.config.reading.lexer import COMMENT, STRING, WORD
+from paddle_layers.config.reading.syntax_tree import NAME, NOTHING, VALUE, SyntaxBlock, SyntaxField, SyntaxTree
 from paddle_layers.define import Attribute, Definition, LayerDefinition
 
 from .block_schema import (
@@ -20,7 +22,6 @@ from .block_schema import (
 )
 from .completion_values import CompletionValue, settings, values
 from .document import Document
-from .scanner import NAME, NOTHING, VALUE, SyntaxBlock, SyntaxField, Tree
 
 BEFORE_OWN = {"Layer": "output"}
 """The header field before which the attribute block of the type comes; by default it is last."""
@@ -66,7 +67,7 @@ class CursorContext(NamedTuple):
 def completions(document: Document, offset: int) -> list[Completion]:
     """All completions at an offset, most likely first; the editor matches the typed prefix."""
     at = cursor_context(document.tree, offset)
-    found = schema_of(document.tree, at.block)
+    found = schema_of(at.block)
     if found is None:
         return []
     if at.role == VALUE and at.field is not None and at.field.name == "set" and at.quoted:
@@ -76,20 +77,18 @@ def completions(document: Document, offset: int) -> list[Completion]:
     return list(_names(document, at, found)) if at.role == NAME else []
 
 
-def cursor_context(tree: Tree, offset: int) -> CursorContext:
+def cursor_context(tree: SyntaxTree, offset: int) -> CursorContext:
     """The completion context at an offset."""
-    token = tree.before(offset)
-    if token is None:
+    index = tree.before(offset)
+    if index < 0:
         return CursorContext(NOTHING if tree.json else NAME, tree.root, None, offset, offset)
-    if token.kind == "comment" and offset <= token.end:
-        return CursorContext(NOTHING, token.block, None, offset, offset)
-    closed = token.kind == "string" and tree.closed(token)
-    if token.kind in ("word", "string") and (offset < token.end or (offset == token.end and not closed)):
-        start, end = tree.inside(token)
-        quoted = token.kind == "string"
-        continued = token.follows in ("colon", "open")
-        return CursorContext(token.role, token.block, token.field, start, end, quoted, closed, continued)
-    return CursorContext(token.after_role, token.after_block, token.after_field, offset, offset)
+    token, (role, block, field) = tree.tokens[index], tree.contexts[index]
+    if token.kind == COMMENT and offset <= token.end:
+        return CursorContext(NOTHING, block, None, offset, offset)
+    if token.kind in (WORD, STRING) and (offset < token.end or (offset == token.end and not token.closed)):
+        continued = tree.following(index) in (":", "{")
+        return CursorContext(role, block, field, *token.range, token.kind == STRING, token.closed, continued)
+    return CursorContext(*tree.after[index], offset, offset)
 
 
 def _settings(document: Document, at: CursorContext, offset: int) -> Iterator[tuple[CursorContext, CompletionValue]]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_layers.config.binding.steps import GROUP, MEMORY
+from paddle_layers.config.reading.syntax_tree import SyntaxBlock
 from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries, terms_of
 from paddle_layers.define.bodies import activation_problem
@@ -13,7 +14,6 @@ from paddle_layers.define.fields.types import shape_text
 
 from .block_schema import BlockSchema, attribute_facts, attribute_text, definition_text, header_facts, header_field
 from .document import Document, net_of
-from .scanner import SyntaxBlock
 
 
 class CompletionValue(NamedTuple):
@@ -72,7 +72,7 @@ def settings(document: Document, block: SyntaxBlock, *, after_equals: bool) -> I
     layer = document.layer_of.get(id(block))
     definition: Definition | None = layer.definition if layer is not None else None
     if after_equals:
-        definition = document.blocks.get(document.tree.first(net_of(block), "name"))
+        definition = document.blocks.get(net_of(block).word("name"))
     for attribute in definition.attributes.values() if definition is not None else ():
         text = attribute.name if after_equals else f"{attribute.name} = "
         yield CompletionValue(text, "field", True, attribute_facts(attribute), attribute_text(attribute))
@@ -104,7 +104,7 @@ def _outputs(document: Document, block: SyntaxBlock) -> Iterator[CompletionValue
     beside = document.beside(block)
     before = [layer for layer in beside if layer.block.start < block.start]
     after = [layer for layer in beside if layer.block.start > block.start]
-    own = document.tree.first(block, "name")
+    own = block.word("name")
     seen: set[str] = set()
     for layer in [*reversed(before), *after]:
         for name in document.output_names(layer):
@@ -117,7 +117,8 @@ def _outputs(document: Document, block: SyntaxBlock) -> Iterator[CompletionValue
 
 def _inputs_around(document: Document, block: SyntaxBlock) -> Iterator[CompletionValue]:
     """In a step, the inputs of the group; in a block of the file, its inputs."""
-    for name in document.tree.words(document.block_inputs(block)):
+    for token in document.block_inputs(block):
+        name = token.word
         yield CompletionValue(name, "output", True, _made(document, name, block), "Input of the block.")
     group = document.group_around(block)
     yield from _inputs(document, group.block if group is not None else None, block)
@@ -127,7 +128,7 @@ def _inputs(
     document: Document, layer: SyntaxBlock | None, reader: SyntaxBlock | None = None
 ) -> Iterator[CompletionValue]:
     """Inputs of a layer, with their types in the reader."""
-    names = document.tree.words(layer.tokens("input")) if layer is not None else []
+    names = layer.words("input") if layer is not None else []
     for name in names:
         yield CompletionValue(name, "output", True, _made(document, name, reader or layer), "Input of the group.")
 

@@ -12,10 +12,10 @@ from paddle_layers.config.binding.blocks import BlockDefinition, declared
 from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.config.diagnostics.report import DiagnosticReport, TooManyFaults
 from paddle_layers.config.reading.fields import BLOCK as FIELDS
+from paddle_layers.config.reading.lexer import Token
 from paddle_layers.config.reading.syntax import read
+from paddle_layers.config.reading.syntax_tree import SyntaxBlock, SyntaxTree
 from paddle_layers.define import LayerDefinition, Type, registries
-
-from .scanner import SyntaxBlock, Token, Tree
 
 STEP, BLOCK = "step", "block"
 
@@ -46,9 +46,9 @@ class Document:
         self.text, self.path = text, path
 
     @cached_property
-    def tree(self) -> Tree:
+    def tree(self) -> SyntaxTree:
         """Blocks, fields and tokens; empty for a document that is too large."""
-        return Tree(self.text if len(self.text) <= LARGEST else "")
+        return SyntaxTree(self.text if len(self.text) <= LARGEST else "")
 
     @cached_property
     def examined(self) -> Examined:
@@ -91,7 +91,7 @@ class Document:
     def block_named(self, name: str) -> SyntaxBlock | None:
         """The block of this text with a name."""
         found = (block for net in self._nets for block in net.blocks(BLOCK))
-        return next((block for block in found if self.tree.first(block, "name") == name), None)
+        return next((block for block in found if block.word("name") == name), None)
 
     def beside(self, block: SyntaxBlock) -> list[DocumentLayer]:
         """The layers of the network, or of the step, that contains a block."""
@@ -111,9 +111,9 @@ class Document:
     def _layer(self, block: SyntaxBlock) -> DocumentLayer:
         tokens = block.tokens("name")
         token = tokens[0] if tokens else None
-        name = self.tree.word(token) if token is not None else ""
+        name = token.word if token is not None else ""
         node = self._nodes.get(token.start) if token is not None else None
-        kind = self.tree.first(block, "type")
+        kind = block.word("type")
         definition: LayerDefinition | None = registries["layer"].get(kind) if kind else None
         return DocumentLayer(block, name, kind, token, node, definition or self.blocks.get(kind))
 
@@ -164,8 +164,8 @@ class Document:
 
     def _input_type(self, name: str, block: SyntaxBlock) -> tuple[Node, Type] | None:
         """The type that an input of a block has in its first use, and the layer that uses it."""
-        use = self.uses.get(self.tree.first(net_of(block), "name"))
-        names = self.tree.words(self.block_inputs(block))
+        use = self.uses.get(net_of(block).word("name"))
+        names = [token.word for token in self.block_inputs(block)]
         if use is None or name not in names or names.index(name) >= len(use.input_types):
             return None
         return use, use.input_types[names.index(name)]
@@ -183,7 +183,7 @@ class Document:
         """Names of a layer's outputs, as far as they are known."""
         if layer.node is not None:
             return layer.node.output_names
-        given = tuple(filter(None, self.tree.words(layer.block.tokens("output"))))
+        given = tuple(filter(None, layer.block.words("output")))
         return given or ((layer.name,) if layer.name else ())
 
     @cached_property

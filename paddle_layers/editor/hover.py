@@ -9,6 +9,8 @@ from typing import NamedTuple
 from paddle_layers.codegen.markdown import Markdown, block, code, escape
 from paddle_layers.config import Node
 from paddle_layers.config.binding.headers import HeaderField
+from paddle_layers.config.reading.lexer import Token
+from paddle_layers.config.reading.syntax_tree import VALUE, SyntaxBlock
 from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
 from paddle_layers.define.fields.types import shape_text
@@ -24,7 +26,6 @@ from .block_schema import (
     schema_of,
 )
 from .document import Document, DocumentLayer
-from .scanner import NAME, VALUE, SyntaxBlock, Token
 
 
 class Hover(NamedTuple):
@@ -37,47 +38,41 @@ class Hover(NamedTuple):
 
 def hover(document: Document, offset: int) -> Hover | None:
     """Hover information about the word at an offset; None without any."""
-    token = document.tree.at(offset)
-    if token is None or token.field is None:
+    located = document.tree.at(offset)
+    if located is None:
         return None
-    found = schema_of(document.tree, token.block)
-    if found is None:
+    token, (role, block, field) = located
+    found = schema_of(block)
+    if field is None or found is None:
         return None
-    if token.role == NAME:
-        text = _name(document, token, found)
-    else:
-        text = _value(document, token, found) or _name(document, token, found)
+    text = _value(document, block, field.name, token.word, found) if role == VALUE else ""
+    text = text or _name(document, block, field.name, found)
     return Hover(text, token.start, token.end) if text else None
 
 
-def _value(document: Document, token: Token, found: BlockSchema) -> str:
+def _value(document: Document, block: SyntaxBlock, name: str, word: str, found: BlockSchema) -> str:
     """The target of a reference in a value; empty without any."""
-    assert token.role == VALUE, "a token of a field is a name or a value"
-    assert token.field is not None, "the caller asks for fields only"
-    name, word = token.field.name, document.tree.word(token)
     if found.header is None:
         return _activation(found, name, word)
     message = found.header.name
     if message == "Layer" and name in ("name", "type", "set"):
-        layer = document.layer_of.get(id(token.block))
+        layer = document.layer_of.get(id(block))
         return _layer(layer, layer.definition if layer is not None else found.definition)
     if message == "Block" and name == "name" and word in document.blocks:
         return _layer(None, document.blocks[word])
     if name == "type" and found.definition is not None:
         return _title(word, found.definition) + definition_text(found.definition)
     if name == "output" and message == "Layer":
-        return _output(document, token, word)
+        return _output(document, block, word)
     if name == "input" or (name == "output" and message in ("Step", "Block")):
-        return _output(document, token, word)
+        return _output(document, block, word)
     if name == "of":
-        return _parameter(document, token, word)
+        return _parameter(document, block, word)
     return ""
 
 
-def _name(document: Document, token: Token, found: BlockSchema) -> str:
+def _name(document: Document, block: SyntaxBlock, name: str, found: BlockSchema) -> str:
     """The documentation of a field, attribute or attribute block."""
-    assert token.field is not None, "the caller asks for fields only"
-    name = token.field.name
     field = header_field(found, name)
     if field is not None and found.header is not None:
         return _header(found.header.name, field)
@@ -89,7 +84,7 @@ def _name(document: Document, token: Token, found: BlockSchema) -> str:
     if named is None:
         return ""
     if found.registry == "layer" and named is definition:
-        return _layer(document.layer_of.get(id(token.block)), named)
+        return _layer(document.layer_of.get(id(block)), named)
     return _title(name, named) + definition_text(named)
 
 
@@ -138,24 +133,24 @@ def _types(pairs: Iterable[tuple[str, Type]]) -> str:
     return ", ".join(f"{name} {type_}" for name, type_ in pairs)
 
 
-def _output(document: Document, token: Token, name: str) -> str:
+def _output(document: Document, block: SyntaxBlock, name: str) -> str:
     """The type of an output, and the layer that produces it."""
-    known = document.type_of(name, token.block)
+    known = document.type_of(name, block)
     if known is not None:
         node, type_ = known
-        if name in document.tree.words(document.block_inputs(token.block)):
+        if name in [token.word for token in document.block_inputs(block)]:
             return f"{code(name)}: {code(type_)}\n\ninput of the block, as used by {code(node.name)}"
         made = f"output of {code(node.name)}, a layer of type {code(node.definition.name)}"
         return f"{code(name)}: {code(type_)}\n\n{made}"
-    layers = document.producers(name, token.block)
+    layers = document.producers(name, block)
     if not layers:
         return ""
     return f"{code(name)}: unknown type, since {code(layers[0].name)} or one of its inputs has an error"
 
 
-def _parameter(document: Document, token: Token, name: str) -> str:
+def _parameter(document: Document, block: SyntaxBlock, name: str) -> str:
     """The shape and description of a parameter."""
-    layer = document.layer_of.get(id(token.block.parent))
+    layer = document.layer_of.get(id(block.parent))
     if layer is None or layer.definition is None:
         return ""
     definition, own = _owner(layer.definition, layer.node, name)
@@ -201,27 +196,27 @@ class Symbol(NamedTuple):
 
 def definitions(document: Document, offset: int) -> list[Target]:
     """The layers that produce the output named at an offset, or the network file named there."""
-    token = document.tree.at(offset)
-    if token is None or token.role != VALUE or token.field is None:
+    located = document.tree.at(offset)
+    if located is None:
         return []
-    found = schema_of(document.tree, token.block)
-    if found is None or found.header is None:
+    token, (role, block, field) = located
+    found = schema_of(block)
+    if role != VALUE or field is None or found is None or found.header is None:
         return []
-    word = document.tree.word(token)
-    if token.field.name == "input":
-        return _producers(document, word, token.block)
-    block = document.block_named(word) if (token.field.name, found.header.name) == ("type", "Layer") else None
-    if block is not None:
-        return [_target(document, name) for name in block.tokens("name")[:1]]
-    if token.field.name == "network" and found.header.name == "Training":
-        path = Path(document.path).parent / word
-        return [Target(str(path), "", 0, 0)] if word and path.is_file() else []
+    if field.name == "input":
+        return _producers(document, token.word, block)
+    named = document.block_named(token.word) if (field.name, found.header.name) == ("type", "Layer") else None
+    if named is not None:
+        return [_target(document, name) for name in named.tokens("name")[:1]]
+    if field.name == "network" and found.header.name == "Training":
+        path = Path(document.path).parent / token.word
+        return [Target(str(path), "", 0, 0)] if token.word and path.is_file() else []
     return []
 
 
 def _producers(document: Document, name: str, block: SyntaxBlock) -> list[Target]:
     tokens = [layer.token for layer in document.producers(name, block) if layer.token is not None]
-    tokens += [token for token in document.block_inputs(block) if document.tree.word(token) == name]
+    tokens += [token for token in document.block_inputs(block) if token.word == name]
     if tokens:
         return [_target(document, token) for token in tokens]
     known, network = document.types.get(name), document.network
@@ -233,13 +228,13 @@ def _producers(document: Document, name: str, block: SyntaxBlock) -> list[Target
 
 
 def _target(document: Document, token: Token) -> Target:
-    return Target(document.path, document.text, *document.tree.inside(token))
+    return Target(document.path, document.text, *token.range)
 
 
 def symbols(document: Document) -> list[Symbol]:
     """The layers of the file in the order of the text."""
     return [
-        Symbol(layer.name, layer.type, layer.block.start, layer.block.end, *document.tree.inside(layer.token))
+        Symbol(layer.name, layer.type, layer.block.start, layer.block.end, *layer.token.range)
         for layer in document.layers
         if layer.token is not None and layer.name
     ]

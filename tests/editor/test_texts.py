@@ -1,82 +1,21 @@
-"""The scanner: of one mind with the reader on whole texts, unshaken by any other; positions as editors count them."""
+"""The editor at any place of any text; positions as editors count them."""
 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle_layers.config.diagnostics.diagnostic import Source
-from paddle_layers.config.diagnostics.report import DiagnosticReport
-from paddle_layers.config.reading.fields import BLOCK, LIST, STRING, Fields, items
-from paddle_layers.config.reading.syntax import read
 from paddle_layers.editor.completion import completions
 from paddle_layers.editor.document import Document, problems
 from paddle_layers.editor.hover import definitions, hover, symbols
 from paddle_layers.editor.lsp_messages import UNITS, LineIndex
-from paddle_layers.editor.scanner import SyntaxBlock, Tree
-
-EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").rglob("*.textproto"))
-TEXTS = [path.read_text(encoding="utf-8") for path in EXAMPLES]
-JSON = (
-    '{"$schema": "x", "name": "n", "layer": [{"name": "x", "type": "data", "data": {"shape": [4]}},\n'
-    ' {"name": "y", "type": "fc", "input": ["x"], "fc": {"size": 2, "act": "tanh", "bias": false}}]}'
-)
-ODD = """
-name: 'single'  layer: { name: "a" "b" type: "data" data < shape: [1, 2, ] > };
-layer [ { name: "c" }, { name: "d", stage: ['x', "y"] } ] # a "comment" { with: all
-"""
+from tests.config.test_syntax_tree import EXAMPLES, JSON, ODD, TEXTS
 
 EVERY = 11
 """The usual run asks at every eleventh place, of other ones on another day."""
-
-Flat = list[tuple[str, Any]]
-
-
-def read_fields(fields: Fields) -> Iterator[tuple[str, Any]]:
-    for field in fields:
-        for item in items(field):
-            if item[1] == BLOCK:
-                yield field[0], list(read_fields(item[2]))
-            elif item[1] != LIST and field[0] != "!":
-                yield field[0], item[2] if item[1] == STRING else None
-
-
-def scanned(tree: Tree, block: SyntaxBlock) -> Iterator[tuple[str, Any]]:
-    """What a block holds in the order of the text; the value of what is no string stays out, as above."""
-    for field in block.fields:
-        values: list[Any] = [(token.start, token) for token in field.values]
-        values += [(inner.fields[0].token.start if inner.fields else -1, inner) for inner in field.blocks]
-        for _, value in sorted(values, key=lambda pair: pair[0]):
-            if isinstance(value, SyntaxBlock):
-                yield field.name, list(scanned(tree, value))
-            else:
-                yield field.name, tree.word(value) if value.kind == "string" else None
-
-
-@pytest.mark.parametrize("text", [*TEXTS, JSON], ids=[*(path.stem for path in EXAMPLES), "json"])
-def test_scanner_and_reader_are_of_one_mind(text: str) -> None:
-    report = DiagnosticReport(Source("", text))
-    wanted = list(read_fields(read(report)))
-    tree = Tree(text)
-    assert not report.diagnostics
-    assert [entry for entry in scanned(tree, tree.root) if entry[0] != "$schema"] == wanted
-
-
-def test_every_syntax_of_a_field() -> None:
-    tree = Tree(ODD)
-    layers = tree.root.blocks("layer")
-    assert [tree.first(layer, "name") for layer in layers] == ["a", "c", "d"]
-    assert tree.words(layers[0].tokens("name")) == ["a", "b"]
-    assert tree.words(layers[0].blocks("data")[0].tokens("shape")) == ["1", "2"]
-    assert tree.words(layers[2].tokens("stage")) == ["x", "y"]
-    assert tree.first(tree.root, "name") == "single"
-    assert [ODD[layer.end - 1] for layer in layers] == ["}", "}", "}"]
 
 
 def everything(text: str, offset: int) -> None:

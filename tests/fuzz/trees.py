@@ -12,7 +12,6 @@ from paddle_layers.config.binding.headers import spec
 from paddle_layers.config.diagnostics.diagnostic import Source
 from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import BLOCK, LIST, WORD, Fields
-from paddle_layers.config.reading.lexical import quote
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.define import registries
 
@@ -243,7 +242,17 @@ def _write_value(value: Any, rng: Random, plain: bool, out: list[str]) -> None:
     elif isinstance(value, Raw):
         out.append(value)
     else:
-        out.append(quote(value) if plain or rng.random() < 0.9 else "'" + quote(value)[1:-1].replace("'", "\\'") + "'")
+        quoted = _quoted(value)
+        out.append(quoted if plain or rng.random() < 0.9 else "'" + quoted[1:-1].replace("'", "\\'") + "'")
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
+
+
+def _quoted(text: str) -> str:
+    """The string in double quotes; other control characters in octal, as protobuf prints them."""
+    other = {chr(code): f"\\{code:03o}" for code in (*range(32), 127)} | _ESCAPES
+    return '"' + "".join(other.get(character, character) for character in text) + '"'
 
 
 def as_json(block: Block, rng: Random) -> str:

@@ -1,4 +1,4 @@
-"""Syntax tree of both parsers: fields with the offsets of name and value."""
+"""Fields, the result of both parsers, with the offsets of name and value."""
 
 from __future__ import annotations
 

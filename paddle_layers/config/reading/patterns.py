@@ -4,10 +4,33 @@ from __future__ import annotations
 
 import re
 
-GAP = r"[ \t\r\n\f\v]*+(?:\#[^\n]*+[ \t\r\n\f\v]*+)*+"
+_BLANK = r"[ \t\r\n\f\v]*+"
+_COMMENT = r"\#[^\n]*+"
+# The loops are unrolled and possessive: alternatives in an atomic group cost 132 bytes per character.
+_DOUBLE, _SINGLE = (rf"{mark}[^{mark}\\\n]*+(?:\\.[^{mark}\\\n]*+)*+" for mark in "\"'")
+_QUOTED = r'"[^"\\\n]*+"'
+_NAME = r"[A-Za-z_]\w*+"
+
+GAP = rf"{_BLANK}(?:{_COMMENT}{_BLANK})*+"
 """Spaces and comments."""
 
 _END = rf"(?:{GAP}[,;])?"
+_NOT_A_NAME = rf"(?!{GAP}[:{{])"
+
+
+def _values(word_end: str, end: str) -> str:
+    """The values of fields and of list items; the number of a group is the kind of its value."""
+    return rf"""
+        (-?(?:0|[1-9][0-9]{{0,17}}+))(?![\w.+-]){end}            # 2 integer
+      | ([-+]?\.?[0-9][\w.+-]*+){end}                            # 3 another number
+      | (-?{GAP}{_NAME}){word_end}{end}                          # 4 word, -inf
+      | ({_QUOTED})(?!{GAP}["']){end}                            # 5 simple string
+      | ([{{<])                                                  # 6 block
+      | (\[)                                                     # 7 list
+      | (?=["'])()                                               # 8 other strings
+      | ()                                                       # 9 no value
+    """
+
 
 # One expression for a whole field, whose group number is the kind of the field: in the prototype, a layer took 6 to 7.5
 # us this way, 49 us in protobuf's `text_format`, which is written in Python. The last alternatives are empty: it always
@@ -15,52 +38,25 @@ _END = rf"(?:{GAP}[,;])?"
 EVENT = re.compile(
     GAP
     + rf"""(?:
-  ([A-Za-z_]\w*+){GAP}(?:
-      :{GAP}(?: (-?(?:0|[1-9][0-9]{{0,17}}+))(?![\w.+-]){_END}   # 2 integer
-              | ([-+]?\.?[0-9][\w.+-]*+){_END}                   # 3 another number
-              | (-?{GAP}[A-Za-z_]\w*+)(?!{GAP}[:{{]){_END}        # 4 word, -inf; not the next field's name
-              | ("[^"\\\n]*+")(?!{GAP}["']){_END}                # 5 simple string
-              | ([{{<])                                          # 6 block after a colon
-              | (\[)                                             # 7 list
-              | (?=["'])()                                       # 8 other strings
-              | ()                                               # 9 value missing
-        )
-    | ([{{<])                                                    # 10 block
+  ({_NAME}){GAP}(?:
+      :{GAP}(?:{_values(_NOT_A_NAME, _END)})                     # a word is not the name of the next field
+    | ([{{<])                                                    # 10 block without a colon
     | ()                                                         # 11 neither colon nor brace
     )
-  | ([}}>]){_END}                                                # 12 close
+  | ([}}>]){_END}                                                # 12 closing bracket
   | (\Z)                                                         # 13 end
   | ()                                                           # 14 no field
 )""",
     re.X | re.A,
 )
+ITEM = re.compile(rf"{GAP}(?=(\]?))(?:{_values('', '')})", re.X | re.A)
+"""An item of a list. Group 1 is empty, as items have no names, or the end of the list."""
 
 
-class Found:
-    """The match of `EVENT`, by the number of its group; group 1 is the name of the field."""
+class EventGroup:
+    """Groups of `EVENT` and `ITEM`. The groups 2 to 7 are numbered like the kinds of fields; group 1 is the name."""
 
-    INTEGER, OTHER_NUMBER, WORD, SIMPLE_STRING, BLOCK_AFTER_COLON, LIST, OTHER_STRING, NO_VALUE = range(2, 10)
-    BLOCK, NO_COLON, CLOSING, END, NO_FIELD = range(10, 15)
-
-
-VALUE = re.compile(
-    GAP
-    + rf"""(?:
-    ([-+]?\.?[0-9][\w.+-]*+)                                     # 1 number
-  | (-?{GAP}[A-Za-z_]\w*+)                                       # 2 word
-  | (?=["'])()                                                   # 3 string
-  | ([{{<])                                                      # 4 block
-  | (\])                                                         # 5 end of the list
-  | ()                                                           # 6 no value
-)""",
-    re.X | re.A,
-)
-
-
-class ValueGroup:
-    """The match of `VALUE`, by the number of its group."""
-
-    NUMBER, WORD, STRING, BLOCK, END_OF_LIST, NONE = range(1, 7)
+    OTHER_STRING, NO_VALUE, BRACE, NO_COLON, CLOSING, END, NO_FIELD = range(8, 15)
 
 
 # Lengths are limited in the pattern, so that integers fit into 64 bits and no number exceeds the maximum length.
@@ -77,12 +73,9 @@ SIMPLE_BLOCK = re.compile(
 SIMPLE_FIELD = re.compile(r'(\w++)\s*+:\s*+(?:(-?[0-9]++)(?![.eE])|(-?[0-9][^\s]*+)|([A-Za-z_]\w*+)|"([^"]*+)")', re.A)
 """One field of such a block: name, integer, other number, word, string."""
 
-STRING_PART = re.compile(
-    GAP + r"""("[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')""",
-    re.X,
-)
-"""One string. The loop is unrolled and possessive: alternatives in an atomic group cost 132 bytes per character."""
-COMMA = re.compile(GAP + ",", re.X)
+STRING_PART = re.compile(rf"{GAP}({_DOUBLE}\"|{_SINGLE}')", re.X)
+"""One of several adjacent strings."""
+AFTER_ITEM = re.compile(GAP + r"([,\]])", re.X)
 SEPARATOR = re.compile(_END, re.X)
 SPACE = re.compile(GAP, re.X)
 
@@ -90,7 +83,12 @@ SPACE = re.compile(GAP, re.X)
 RESUME = re.compile(r"\n[ \t]*(?=[A-Za-z_]\w*[ \t]*[:{<]|[}>])|(?=[}>])|\Z")
 """After an error: the next line that starts like a field, or a closing bracket."""
 
-_QUOTED = r'"[^"\\\n]*+"'
+JSON_TOKEN = re.compile(rf"{_DOUBLE}\"?+|{_SINGLE}'?+|[{{}}<>\[\]:,;]|[^\s{{}}<>\[\],:;\"'\#]++")
+"""A token for the formatter and the editor: a string that may be unfinished, a bracket, a separator or a word."""
+TEXT_TOKEN = re.compile(f"{_COMMENT}|{JSON_TOKEN.pattern}")
+WORD_END = re.compile(r"[\s:{},]")
+"""The end of the first word of a string whose closing quote is missing."""
+
 _PLAIN = r"[^{}\"'\#<>]++"
 
 
@@ -98,7 +96,7 @@ _PLAIN = r"[^{}\"'\#<>]++"
 # { } } }` takes three; a deeper layer is left to the parser.
 def _balanced(depth: int) -> str:
     inner = rf"|\{{{_balanced(depth - 1)}\}}" if depth else ""
-    return rf"(?>(?:{_PLAIN}|{_QUOTED}|\#[^\n]*+{inner})*)"
+    return rf"(?>(?:{_PLAIN}|{_QUOTED}|{_COMMENT}{inner})*)"
 
 
 LAYER = re.compile(

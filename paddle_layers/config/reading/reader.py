@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 from ..diagnostics.diagnostic import Fix, Note
 from ..diagnostics.report import DiagnosticReport
 from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
-from .lexical import parse_number, unescape
-from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE, Found, ValueGroup
-from .recovery import SyntaxMistake, lacks_brace, mistake_at_name, mistake_at_value
+from .lexer import line_bounds
+from .literals import parse_number, unescape
+from .patterns import AFTER_ITEM, EVENT, ITEM, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, EventGroup
+from .recovery import SyntaxMistake, lacks_brace, mistake_at_name, mistake_at_value, unclosed_layer
 
-_CLOSES = {"{": "}", "<": ">"}
+_CLOSES = {"{": "}", "<": ">", "[": "]"}
 
 _DECIMALS = re.compile(r",(\d+)(?![\w.])")
 # Up to the end of the line, the end of the block, or what looks like the next field.
@@ -81,50 +84,57 @@ class TextReader:
 
     def _events(self, position: int) -> int:
         """Fields, until a list starts or a top-level block or the text ends; the next position, or -1."""
-        match_event, text = EVENT.match, self.text
-        fields = self.fields
+        match_event, conversion = EVENT.match, _SIMPLE.get
+        text, fields, stack = self.text, self.fields, self.stack
         while True:
             match = match_event(text, position)
             assert match is not None, "the last alternative is empty"
-            kind = match.lastindex
-            position = match.end()
-            # In the order of frequency: a file that is not in the layout of `fmt` spends its time in this loop.
-            if kind == Found.SIMPLE_STRING:
-                fields.append((match[1], STRING, match[kind][1:-1], match.start(1), match.start(kind)))
-            elif kind == Found.INTEGER:
-                fields.append((match[1], INT, int(match[kind]), match.start(1), match.start(kind)))
-            elif kind == Found.WORD:
-                fields.append((match[1], WORD, _word(match[kind]), match.start(1), match.start(kind)))
-            elif kind in (Found.BLOCK_AFTER_COLON, Found.BLOCK):
+            kind = match.lastindex or EventGroup.NO_FIELD
+            # A file that is not in the layout of `fmt` spends its time in these two branches.
+            if (convert := conversion(kind)) is not None:
+                fields.append((match[1], kind, convert(match[kind]), match.start(1), match.start(kind)))
+                position = match.end()
+                continue
+            if kind in _BLOCKS:
                 self._open(match[1], match.start(1), match.start(kind), match[kind])
-                fields = self.fields
-            elif kind == Found.CLOSING:
-                self._close(match[kind], match.start(kind))
-                if not self.stack:
-                    return position
-                if self.stack[-1].bracket == "[":
-                    return match.end(kind)  # the comma belongs to the list
-                fields = self.fields
-            elif kind == Found.OTHER_NUMBER:
-                self._number(match[1], match.start(1), match.start(kind), match[kind])
-            elif kind == Found.LIST:
-                self._open(match[1], match.start(1), match.start(kind), "[")
-                return position
-            elif kind == Found.OTHER_STRING:
-                value, end = self._string(position)
-                fields.append((match[1], STRING, value, match.start(1), position))
-                position = _skip(SEPARATOR, text, end)
-                if self._in_list:  # a missing quote gives up the blocks of its line
-                    return position
-                fields = self.fields
-            elif kind == Found.END:
-                self._unclosed()
-                return -1
+                position = match.end()
             else:
-                position = self._fault(kind, match[1], match.start(1), position)
-                if self._in_list:
+                position = self._event(match, kind)
+                if not stack or stack[-1].bracket == "[":
                     return position
-                fields = self.fields
+            fields = self.fields
+
+    def _event(self, match: re.Match[str], kind: int) -> int:
+        """A value that is not simple, the end of a block or of the text, or an error."""
+        if kind == EventGroup.CLOSING:
+            self._close(match[kind], match.start(kind))
+            return match.end(kind) if self._in_list else match.end()  # the comma belongs to the list
+        if kind == EventGroup.END:
+            if self.stack:
+                self._never_closed(self.stack[-1])
+            self._close_broken(0, len(self.text))
+            return -1
+        if kind in (EventGroup.NO_VALUE, EventGroup.NO_COLON, EventGroup.NO_FIELD):
+            return self._fault(kind, match[1], match.start(1), match.end())
+        return self._value(match, kind)
+
+    def _value(self, match: re.Match[str], kind: int) -> int:
+        """The value of a field or of an item, which has no name."""
+        name, start, value_start = match[1], match.start(1), match.start(kind)
+        if kind in _SIMPLE:
+            self.fields.append((name, kind, _SIMPLE[kind](match[kind]), start, value_start))
+        elif kind == FLOAT:
+            self._number(name, start, value_start, match[kind])
+        elif kind == EventGroup.OTHER_STRING:
+            fields = self.fields
+            value, end = self._string(value_start)
+            # A missing quote ends the list of its line, and the text after the quote is no item.
+            if name or fields is self.fields:
+                fields.append((name, STRING, value, start, value_start))
+            return _skip(SEPARATOR, self.text, end) if name else end
+        else:
+            self._open(name, start, value_start, match[kind])
+        return match.end()
 
     def _open(self, name: str, start: int, bracket_start: int, bracket: str) -> None:
         # Found where the next layer starts rather than at the end of the file, where the missing brace would be
@@ -142,23 +152,22 @@ class TextReader:
         self.fields = inner
 
     def _layer_in_layer(self, start: int) -> None:
-        """A layer inside a layer, but not in a step, is always an error: the previous layer lacks its closing brace."""
-        names = [block.name for block in self.stack]
-        last = max((i for i, name in enumerate(names) if name == "step"), default=-1)
-        depth = next((i for i in range(last + 1, len(names)) if names[i] == "layer"), None)
+        depth = unclosed_layer([block.name for block in self.stack])
         if depth is None or self.stack[depth].bracket == "[":
             return
-        block = self.stack[-1]
-        note = self.report.note("the next layer starts here", start)
-        self._never_closed(block, (note,))
+        self._never_closed(self.stack[-1], (self.report.note("the next layer starts here", start),))
+        self._close_broken(depth, start)
+
+    def _close_broken(self, depth: int, position: int) -> None:
+        """Close the blocks after the first `depth`, which lack their ends."""
         while len(self.stack) > depth:
-            self.fields.append(broken(start))
+            self.fields.append(broken(position))
             self.fields = self.stack.pop().outer
 
     def _never_closed(self, block: _Open, notes: tuple[Note, ...] = ()) -> None:
         what = f"`{block.name}`" if block.name else "this block"
-        closing = "]" if block.bracket == "[" else _CLOSES[block.bracket]
-        self.report.add("E002", f"{what} is never closed", block.start, help=f"add `{closing}`", notes=notes)
+        help_ = f"add `{_CLOSES[block.bracket]}`"
+        self.report.add("E002", f"{what} is never closed", block.start, help=help_, notes=notes)
 
     def _close(self, bracket: str, start: int) -> None:
         if not self.stack:
@@ -175,13 +184,6 @@ class TextReader:
             )
             self.fields.append(broken(start))
         self.fields = block.outer
-
-    def _unclosed(self) -> None:
-        if self.stack:
-            self._never_closed(self.stack[-1])
-        while self.stack:
-            self.fields.append(broken(len(self.text)))
-            self.fields = self.stack.pop().outer
 
     def _number(self, name: str, start: int, value_start: int, raw: str) -> None:
         try:
@@ -207,8 +209,7 @@ class TextReader:
         if self.text[start : start + 1] == '"' and (end := self._quote_missing(start)) >= 0:
             return re.split(r"[\s:{}]", self.text[start + 1 : end], maxsplit=1)[0], end
         if self.text[start : start + 1] in ('"', "'"):
-            end = self.text.find("\n", start)
-            position = len(self.text) if end < 0 else end
+            position = line_bounds(self.text, start)[1]
             self.report.add("E003", "unterminated string", start, position)
             self.fields.append(broken(start))
         return "".join(parts), position
@@ -216,39 +217,23 @@ class TextReader:
     def _item(self, position: int) -> int:
         """One value of a list with the comma before it; returns the next position."""
         if self.fields:
-            comma = COMMA.match(self.text, position)
-            if comma:
-                position = comma.end()
-            elif _skip(SPACE, self.text, position) == (end := self._find(position, "]")):
-                return self._end_list(end + 1)
-            else:
+            after_item = AFTER_ITEM.match(self.text, position)
+            if after_item is None:
                 return self._list_fault(position, "expected `,` or `]`")
-        match, at = VALUE.match(self.text, position), position - 1
+            position = after_item.end()
+            if after_item[1] == "]":
+                return self._end_list(position)
+        match, at = ITEM.match(self.text, position), position - 1
         assert match is not None, "the last alternative is empty"
-        kind = match.lastindex or ValueGroup.NONE
-        start, position = match.start(kind), match.end()
-        if kind == ValueGroup.END_OF_LIST and not self.fields:
-            return self._end_list(position)
-        if kind == ValueGroup.END_OF_LIST and self.text[start] == "]":
+        kind = match.lastindex or EventGroup.NO_VALUE
+        if match[1] and self.fields:
             fix = Fix(at, at + 1, "")
             self.report.add("E001", "trailing comma", at, at + 1, help="remove it", fix=fix)
-            return self._end_list(position)
-        if kind in (ValueGroup.END_OF_LIST, ValueGroup.NONE):
-            return self._list_fault(start, "expected a value")
-        if kind == ValueGroup.BLOCK:
-            self._open("", start, start, match[kind])
-        elif kind == ValueGroup.NUMBER:
-            self._number("", start, start, match[kind])
-        elif kind == ValueGroup.WORD:
-            self.fields.append(("", WORD, _word(match[kind]), start, start))
-        else:
-            value, position = self._string(position)
-            self.fields.append(("", STRING, value, start, start))
-        return position
-
-    def _find(self, position: int, bracket: str) -> int:
-        start = _skip(SPACE, self.text, position)
-        return start if self.text.startswith(bracket, start) else -1
+        if match[1]:
+            return self._end_list(match.end(1))
+        if kind in (LIST, EventGroup.NO_VALUE):
+            return self._list_fault(match.start(kind), "expected a value")
+        return self._value(match, kind)
 
     def _end_list(self, position: int) -> int:
         self.fields = self.stack.pop().outer
@@ -260,15 +245,16 @@ class TextReader:
         self.fields.append(broken(position))
         return self._resume(position)
 
-    def _fault(self, kind: int | None, name: str, start: int, position: int) -> int:
+    def _fault(self, kind: int, name: str, start: int, position: int) -> int:
         # Specific mistakes before general ones: each of these explains what the next branches could only call
         # unexpected.
-        look = {Found.NO_VALUE: mistake_at_value, Found.NO_FIELD: mistake_at_name}.get(kind or 0, _none)
-        if (mistake := look(self.text, position)) is not None:
+        if kind == EventGroup.NO_VALUE and (mistake := mistake_at_value(self.text, position)):
+            return self._recover(mistake, name, start, position)
+        if kind == EventGroup.NO_FIELD and (mistake := mistake_at_name(self.text, position)):
             return self._recover(mistake, name, start, position)
         if (end := self._quote_missing(position)) >= 0:
             return end
-        if kind == Found.NO_COLON and lacks_brace(self.text, start, start + len(name)):
+        if kind == EventGroup.NO_COLON and lacks_brace(self.text, start, start + len(name)):
             fix = Fix(start + len(name), start + len(name), " {")
             message, help_ = f"expected `{{` after `{name}`", f"write `{name} {{`"
             self.report.add("E001", message, start, start + len(name), help=help_, fix=fix)
@@ -278,28 +264,28 @@ class TextReader:
         before = self.fields[-1][1] if self.fields else 0
         if before == WORD and (found == "=" or (found in ("/", ".", "-", "\\") and self.text[position - 1].isalnum())):
             return self._quotes_missing(position)
-        if before in (INT, FLOAT) and _DECIMALS.match(self.text, position - 1):
-            return self._decimal_comma(position)
-        if kind == Found.NO_VALUE:
+        if before in (INT, FLOAT) and (decimals := _DECIMALS.match(self.text, position - 1)):
+            return self._decimal_comma(decimals)
+        if kind == EventGroup.NO_VALUE:
             help_ = f'strings must be quoted: `{name}: "..."`' if found in tuple("./~\\$") else ""
             self.report.add("E001", f"expected a value after `{name}:`", start, start + len(name), help=help_)
-        elif kind == Found.NO_COLON and found == "=":
+        elif kind == EventGroup.NO_COLON and found == "=":
             fix = Fix(position, position + 1, ":")
             self.report.add(
                 "E001", f"expected `:` after `{name}`", position, position + 1, help=f"write `{name}: ...`", fix=fix
             )
-        elif kind == Found.NO_COLON:
+        elif kind == EventGroup.NO_COLON:
             self.report.add("E001", f"expected `:` or `{{` after `{name}`", start, start + len(name))
         else:
             self.report.add("E001", f"expected a field name, found `{found}`", position, position + 1)
         self.fields.append(broken(position))
         # The position stays: the unfinished field must not take the next one with it.
-        if kind == Found.NO_VALUE and (found == "}" or found.isalpha()):
+        if kind == EventGroup.NO_VALUE and (found == "}" or found.isalpha()):
             return position  # the next field, or the end of the block
         # Without a colon, the next line may begin a field.
-        resume = self._resume(start + len(name) if kind == Found.NO_COLON else position)
+        resume = self._resume(start + len(name) if kind == EventGroup.NO_COLON else position)
         # Without progress the loop would not end.
-        if kind == Found.NO_FIELD and resume == position:
+        if kind == EventGroup.NO_FIELD and resume == position:
             resume += 1
         return resume
 
@@ -315,17 +301,14 @@ class TextReader:
         self.fields[-1] = (name, STRING, text, start, value_start)
         return end
 
-    def _decimal_comma(self, position: int) -> int:
+    def _decimal_comma(self, decimals: re.Match[str]) -> int:
         """Join the last number and the digits after its comma; returns the end."""
-        start = self.fields.pop()[4]
-        match = _DECIMALS.match(self.text, position - 1)
-        assert match is not None, "the caller checked it"
-        written = f"{self.text[start : position - 1]}.{match[1]}"
-        fix = Fix(start, match.end(), written)
-        message, help_ = "unexpected decimal comma", f"write {written}"
-        self.report.add("E004", message, start, match.end(), help=help_, fix=fix)
+        start, end = self.fields.pop()[4], decimals.end()
+        number = f"{self.text[start : decimals.start()]}.{decimals[1]}"
+        fix = Fix(start, end, number)
+        self.report.add("E004", "unexpected decimal comma", start, end, help=f"write {number}", fix=fix)
         self.fields.append(broken(start))
-        return match.end()
+        return end
 
     def _recover(self, mistake: SyntaxMistake, name: str, start: int, position: int) -> int:
         self.report.add(mistake.code, mistake.message, position, mistake.end, help=mistake.help, fix=mistake.fix)
@@ -341,9 +324,7 @@ class TextReader:
         An unterminated string has swallowed the rest: it is cut at its first space, and the blocks that were opened on
         the line are closed.
         """
-        first = self.text.rfind("\n", 0, position) + 1
-        end = self.text.find("\n", position)
-        end = len(self.text) if end < 0 else end
+        first, end = line_bounds(self.text, position)
         if self.text.count('"', first, end) % 2 == 0:
             return -1
         opened = self.text.rindex('"', first, max(position, self.text.index('"', first) + 1))
@@ -353,19 +334,14 @@ class TextReader:
         for at, field in enumerate(fields):
             if field[1] == STRING and field[3] >= first and " " in field[2]:
                 fields[at] = (field[0], STRING, field[2].split(" ")[0], field[3], field[4])
-        while self.stack and self.stack[-1].start >= first:
-            self.fields.append(broken(position))
-            self.fields = self.stack.pop().outer
+        opened_before = sum(block.start < first for block in self.stack)
+        self._close_broken(opened_before, position)
         self.fields.append(broken(position))
         return end
 
     def _resume(self, position: int) -> int:
         match = RESUME.search(self.text, position)
         return match.end() if match else len(self.text)
-
-
-def _none(_text: str, _position: int) -> None:
-    return None
 
 
 def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
@@ -377,6 +353,11 @@ def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
 def _word(raw: str) -> str:
     """A word; spaces and comments are allowed between a minus sign and the rest of it."""
     return "-" + SPACE.sub("", raw[1:], 1) if raw[0] == "-" else raw
+
+
+# The simple values, by their group in `EVENT` and `ITEM`, which is their kind.
+_SIMPLE: dict[int, Callable[[str], Any]] = {INT: int, WORD: _word, STRING: itemgetter(slice(1, -1))}
+_BLOCKS = (BLOCK, EventGroup.BRACE)
 
 
 class Abandoned(Exception):

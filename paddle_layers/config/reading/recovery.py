@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..diagnostics.diagnostic import Fix
+from .lexer import line_bounds
 
 _QUOTES = "\u201c\u201d\u201e\u201f\u00ab\u00bb\u2039\u203a\u2018\u2019\u201a`"
 """Typographic quotes, which word processors write instead of `"`, and the backtick."""
@@ -89,11 +91,19 @@ def lacks_brace(text: str, start: int, end: int) -> bool:
 
     It does if the next line is indented more than its own, or if its line closes more blocks than it opens.
     """
-    first = text.rfind("\n", 0, start) + 1
+    first, last = line_bounds(text, end)
     indent = text[first:start]
     alone = _ALONE.match(text, end)
     if alone is not None:
         return not indent.strip() and len(alone[1]) > len(indent)
-    last = text.find("\n", end)
-    line = text[first : last if last >= 0 else len(text)]
+    line = text[first:last]
     return line.count("}") > line.count("{")
+
+
+def unclosed_layer(names: Sequence[str]) -> int | None:
+    """The depth of the block that lacks its closing brace if a layer starts inside blocks of these names.
+
+    A layer inside a layer, but not in a step, is always an error: the previous layer is not closed.
+    """
+    last = max((depth for depth, name in enumerate(names) if name == "step"), default=-1)
+    return next((depth for depth in range(last + 1, len(names)) if names[depth] == "layer"), None)

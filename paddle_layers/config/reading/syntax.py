@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..diagnostics.report import DiagnosticReport
 from .fields import Fields, Recall, broken
 from .jsonreader import read_json
-from .lexical import HALF
+from .literals import HALF
 from .reader import read_text
 
 

@@ -5,22 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-import re
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
+from ..reading.lexer import COMMENT, STRING, Token, tokens
 from ..reading.syntax import is_json, read
 
 WIDTH = 120
 INDENT = "  "
-# A separate lexer, because the reader drops comments and line breaks, which are all that the layout consists of.
-_TOKEN = re.compile(
-    r"""(?P<blank>[ \t\r\f\v]+)|(?P<line>\n)|(?P<comment>\#[^\n]*)
-    |(?P<string>"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\.[^'\\\n]*+)*+')|(?P<open>[{<])|(?P<close>[}>])|(?P<mark>[\[\],:;])
-    |(?P<word>[^\s{}<>\[\],:;"'\#]+)""",
-    re.X,
-)
 
 
 def format_text(text: str, name: str = "<text>") -> str:
@@ -57,162 +51,133 @@ def _json(value: Any, line: str) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-class _Item(NamedTuple):
-    """A token and the number of line breaks before it."""
-
-    kind: str
-    text: str
-    lines: int
-
-
-def _items(text: str) -> list[_Item]:
-    found, lines = [], 1
-    for match in _TOKEN.finditer(text):
-        kind = str(match.lastgroup)
-        if kind == "line":
-            lines += 1
-        elif kind != "blank":
-            token = match[0].rstrip() if kind == "comment" else match[0]
-            found.append(_Item(kind, token, lines))
-            lines = 0
-    return found
-
-
 class _Layout:
-    """Line layout of tokens: one field per line, except for one-line blocks that fit."""
+    """Line layout of tokens: one field or item per line, except for one-line blocks that fit, and lists."""
 
     def __init__(self, text: str) -> None:
-        self.items = _items(text)
-        self.ends = _closing(self.items)
+        self.tokens = list(tokens(text))
+        self.ends = _closing(self.tokens)
         self.out: list[str] = []
         self.line = ""
-        self.depth = 0
+        self.brackets: list[str] = []
+        """The open brackets whose contents are on separate lines."""
 
     def run(self) -> str:
         at = 0
-        while at < len(self.items):
+        while at < len(self.tokens):
             at = self._next(at)
         self._flush()
         return "\n".join(self.out).strip("\n") + "\n" if self.out else ""
 
     def _next(self, at: int) -> int:
-        item = self.items[at]
-        if item.kind == "comment":
-            self._comment(item)
-        elif item.kind == "close":
-            self._flush()
-            self.depth -= 1
-            self.line = "}"
-            self._flush()
-        elif item.kind == "open":
+        token = self.tokens[at]
+        if token.kind == "{":
             return self._block(at)
-        elif item.text in (",", ";"):
-            pass  # separators between fields are optional; those in lists are written with the list
-        elif item.text == "[":
+        if token.kind == "[":
             return self._list(at)
-        elif item.text == ":":
+        if token.kind == COMMENT:
+            self._comment(at)
+        elif token.kind in ("}", "]"):
+            self._flush()
+            self.brackets.pop()
+            self.line = token.kind
+        elif token.kind == ":":
             self.line += ":"
-        else:
-            self._word(item)
+        elif token.kind != ",":
+            self._word(at)
+        elif self.brackets[-1:] == ["["]:  # separators between fields are optional
+            self.line += ","
         return at + 1
 
-    def _word(self, item: _Item) -> None:
-        if self.line.endswith(":") or (item.kind == "string" and self.line.endswith('"')):
-            self.line += " " + item.text
-            return
-        self._flush()
-        self._gap(item)
-        self.line = item.text
+    def _word(self, at: int) -> None:
+        token = self.tokens[at]
+        adjacent = token.kind == STRING and self.tokens[at - 1].kind == STRING
+        if adjacent or self.line.endswith((":", "-")):
+            self.line += " " + token.text
+        else:
+            self._flush()
+            self._gap(at)
+            self.line = token.text
 
-    def _gap(self, item: _Item) -> None:
+    def _gap(self, at: int) -> None:
         """Reduce empty lines to one; at the start of a block, remove them."""
-        if item.lines > 1 and self.out and self.out[-1] and not self.out[-1].endswith("{"):
+        if self.tokens[at].lines > 1 and self.out and self.tokens[at - 1].kind not in ("{", "["):
             self.out.append("")
 
-    def _comment(self, item: _Item) -> None:
-        if item.lines:
+    def _comment(self, at: int) -> None:
+        token = self.tokens[at]
+        comment = token.text.rstrip()
+        after_comment = [before.kind for before in self.tokens[max(at - 2, 0) : at]] == [COMMENT, ","]
+        if token.lines or (after_comment and not self.line):
             self._flush()
-            self._gap(item)
-            self.line = item.text
-            self._flush()
+            self._gap(at)
+            self.line = comment
         elif self.line:
-            self.line += "  " + item.text
-            self._flush()
-        elif self.out:
-            self.out[-1] += "  " + item.text
+            self.line += "  " + comment
         else:
-            self.out.append(item.text)
+            self.out[-1] += "  " + comment
+        self._flush()
 
     def _block(self, at: int) -> int:
         end = self.ends[at]
+        if self.brackets[-1:] == ["["]:
+            self._flush()
         name = self.line.removesuffix(":")
-        inside = self.items[at + 1 : end]
-        flat = _flat(inside)
-        line = f"{name} {{ {flat} }}" if flat else f"{name} {{}}"
         # The author decides: a block that is written on several lines stays so, even if it would fit on one.
-        on_one_line = not any(item.lines or item.kind == "comment" for item in [*inside, self.items[end]])
-        if on_one_line and len(INDENT) * self.depth + len(line) <= WIDTH:
-            self.line = line
-            return end + 1
-        self.line = f"{name} {{"
-        self._flush()
-        self.depth += 1
-        return at + 1
+        if not any(token.lines or token.kind == COMMENT for token in self.tokens[at + 1 : end + 1]):
+            flat = _flat(self.tokens[at + 1 : end])
+            line = f"{name} {{ {flat} }}" if flat else f"{name} {{}}"
+            if len(INDENT) * len(self.brackets) + len(line) <= WIDTH:
+                self.line = line.lstrip()
+                return end + 1
+        return self._open(f"{name} {{", at)
 
     def _list(self, at: int) -> int:
         end = self.ends[at]
-        inside = self.items[at + 1 : end]
-        if not any(item.kind == "comment" for item in inside):
-            self.line = f"{self.line} [{_flat(inside, depth=1)}]"
-            return end + 1
-        self.line += " ["
-        self._flush()
-        self.depth += 1
-        for item in inside:
-            if item.kind == "comment":
-                self._comment(item)
-            elif item.text == ",":
-                self.line += ","
-            else:
-                self._flush()
-                self.line = item.text
-        self._flush()
-        self.depth -= 1
-        self.line = "]"
+        inside = self.tokens[at + 1 : end]
+        if any(token.kind == COMMENT for token in inside):
+            return self._open(f"{self.line} [", at)
+        self.line = f"{self.line} [{_flat(inside, depth=1)}]".lstrip()
         return end + 1
+
+    def _open(self, line: str, at: int) -> int:
+        self.line = line.lstrip()
+        self._flush()
+        self.brackets.append(self.tokens[at].kind)
+        return at + 1
 
     def _flush(self) -> None:
         if self.line:
-            self.out.append(INDENT * self.depth + self.line)
+            self.out.append(INDENT * len(self.brackets) + self.line)
             self.line = ""
 
 
-def _flat(items: list[_Item], depth: int = 0) -> str:
+def _flat(inside: Sequence[Token], depth: int = 0) -> str:
     """Tokens on one line; `depth` is the nesting depth of the enclosing lists."""
     parts: list[str] = []
-    for item in items:
-        depth += (item.text == "[") - (item.text == "]")
-        if item.text in (",", ";"):
+    for token in inside:
+        depth += (token.kind == "[") - (token.kind == "]")
+        if token.kind == ",":
             parts += [","] if depth else []
-        elif item.text in (":", "]"):
-            parts.append(item.text)
-        elif item.kind == "open":
+        elif token.kind in (":", "]"):
+            parts.append(token.text)
+        elif token.kind == "{":
             if parts and parts[-1] == ":":
                 parts.pop()
             parts.append(" {")
-        elif item.kind == "close":
+        elif token.kind == "}":
             parts.append(" }")
         else:
-            parts.append(item.text if not parts or parts[-1].endswith("[") else f" {item.text}")
+            parts.append(token.text if not parts or parts[-1].endswith("[") else f" {token.text}")
     return "".join(parts)
 
 
-def _closing(items: list[_Item]) -> dict[int, int]:
+def _closing(brackets: Sequence[Token]) -> dict[int, int]:
     """Position of the bracket that closes each opening one."""
     ends, stack = {}, []
-    for at, item in enumerate(items):
-        if item.kind == "open" or item.text == "[":
+    for at, token in enumerate(brackets):
+        if token.kind in ("{", "["):
             stack.append(at)
-        elif item.kind == "close" or item.text == "]":
+        elif token.kind in ("}", "]"):
             ends[stack.pop()] = at
     return ends

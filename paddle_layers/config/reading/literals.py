@@ -1,4 +1,4 @@
-"""Lexical rules of the protobuf text format: numbers and strings."""
+"""Literals of the protobuf text format: numbers and strings."""
 
 from __future__ import annotations
 
@@ -74,21 +74,3 @@ def _escaped(match: re.Match[str]) -> bytes:
     if simple not in _SIMPLE:
         raise ValueError(f"unknown escape sequence `{match[0]}`")
     return bytes([_SIMPLE[simple]])
-
-
-def quote(text: str) -> str:
-    """The string in double quotes for the text format; characters beyond ASCII are not escaped."""
-    out = ['"']
-    for character in text:
-        if character in '"\\':
-            out.append("\\" + character)
-        elif character == "\n":
-            out.append("\\n")
-        elif character == "\t":
-            out.append("\\t")
-        elif ord(character) < 32 or ord(character) == 127:
-            # Octal with three digits, as protobuf prints it: such an escape is complete, whatever character follows.
-            out.append(f"\\{ord(character):03o}")
-        else:
-            out.append(character)
-    return "".join(out) + '"'
