@@ -21,8 +21,8 @@ from .runs import Run
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
     from paddle_layers.data import Batches, Stream
-    from paddle_layers.runtime.optimise.updater import Updater
     from paddle_layers.runtime.net_state import Effects
+    from paddle_layers.runtime.optimise.updater import Updater
 
 MOST_SKIPPED = 20
 """Batches in a row that may be skipped."""
