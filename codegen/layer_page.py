@@ -11,7 +11,7 @@ from paddle_layers.config import loads
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.checks.rules import rules_of
 from paddle_layers.define.functions.point_functions import HELPERS, Function
-from paddle_layers.exchange.onnx_out.reasons import BY_THE_EXPORT, WITHOUT_FORM
+from paddle_layers.exchange.onnx_out.forms import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.kernels.selection import tuned_functions
 from paddle_layers.schema import layer_def_pb2 as pb
 

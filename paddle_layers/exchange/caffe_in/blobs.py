@@ -9,8 +9,8 @@ from paddle_layers.config.binding.drafting import check_name
 from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.diagnostics.suggestions import nearest
 
-from .layer_types import INPUT_TYPES, OLD_TYPES
 from .layers import PHASES, BlobValue, Bridge, CaffeLayer
+from .messages import INPUT_TYPES, OLD_TYPES
 from .reading import Message
 
 
