@@ -14,9 +14,9 @@ from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import CONTROL
 from paddle_layers.exchange.caffe_in.binary import CaffeError, read_mean, read_model, weights_of
-from paddle_layers.exchange.caffe_in.blobs import NetState
 from paddle_layers.exchange.caffe_in.conversion import Conversion
 from paddle_layers.exchange.caffe_in.importing import NETWORK, CaffeImport, import_prototxt
+from paddle_layers.exchange.caffe_in.layers import NetState
 from paddle_layers.exchange.caffe_in.messages import OLD_TYPES, SETTINGS, fields_of
 from paddle_layers.exchange.caffe_in.network import checked, convert_net, network_text
 from paddle_layers.exchange.caffe_in.reading import bind, fields_of_text

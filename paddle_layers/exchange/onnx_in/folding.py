@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from .layers import NotSupported
 from .model import Model, OnnxNode
+from .reading import KINDS
 from .sizes import NoSize
 from .symbolic_values import ConstantValue
-from .tensors import KINDS
 
 BASE, SHARE = 1 << 27, 8
 """Memory budget in bytes for any file, and as a multiple of its constants.
