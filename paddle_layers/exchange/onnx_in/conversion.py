@@ -10,8 +10,8 @@ from typing import Any
 from . import (  # noqa: F401  importing a module registers its operators in `OPERATORS`
     ai_onnx_ml,
     arithmetic,
-    attentions,
     elementwise,
+    fusion_patterns,
     images,
     loops,
     normalizations,
