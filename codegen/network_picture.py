@@ -1,6 +1,6 @@
 """Network diagrams: one box per layer with its nested layers, one arrow per value with its size.
 
-Repeated layers are drawn once: runs of blocks with equal structure, each reading the previous one.
+Repeated layers are one box: runs of blocks with equal structure, each reading the previous one.
 """
 
 from __future__ import annotations
