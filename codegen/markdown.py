@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from .line_breaks import broken
-from .notation import written_formulas
-from .wrapping import wrap
+from .formulas import written_formulas
+from .wrapping import broken, wrap
 
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 # Descriptions of plugins are untrusted, and `{` would begin a MyST role. Underscores within words are no emphasis, so

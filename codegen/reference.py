@@ -11,9 +11,8 @@ from paddle_layers.define import Definition, LayerDefinition, registries
 from paddle_layers.define.output_folders import write_texts
 
 from .axes import axes_picture
-from .file_pages import FILES, file_page
 from .markdown import code
-from .pages import code_page, page, render, source_place
+from .pages import FILES, code_page, file_page, page, render, source_place
 from .words import FAMILIES, KINDS, LEVELS, family_title
 
 FOLDERS = {

@@ -20,8 +20,8 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.kernels.digests import sources
-from paddle_layers.kernels.loading import kernels_module
-from paddle_layers.testing.properties.ptx import ARCHITECTURES, Architecture
+from paddle_layers.kernels.selection import kernels_module
+from paddle_layers.testing.properties.cuda import ARCHITECTURES, Architecture
 
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from paddle_layers.runtime import FeedError, Net, Sequences
 
 from .beam_search import Candidates, Ints
-from .network_split import ONE, ROW, CarriedState
+from .incremental_layers import ONE, ROW, CarriedState
 from .position_network import BEST, LOGARITHM, PLACES, Positions
 
 Array = NDArray[Any]

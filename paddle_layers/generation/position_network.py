@@ -15,8 +15,7 @@ from paddle_layers.config.wiring.data_layers import carried_values
 from paddle_layers.config.wiring.nodes import Inside, Node
 from paddle_layers.define import Type
 
-from .incremental_layers import FORMS
-from .network_split import FED, CarriedState, NetworkSplit, Scope, SplitValue, data_layer, names_of
+from .incremental_layers import FED, FORMS, CarriedState, NetworkSplit, Scope, SplitValue, data_layer, names_of
 
 GROUP, MEMORY = "recurrent_group", "memory"
 BEST, PLACES, LOGARITHM = "(best)", "(places)", "(log)"

@@ -16,7 +16,7 @@ from .kernels import WRONG
 
 def main() -> int:
     """Check the wrong kernel, then those of the layers that are named, or of all."""
-    from paddle_layers.kernels.loading import load_all_kernels
+    from paddle_layers.kernels.selection import load_all_kernels
     from paddle_layers.kernels.tuned import replaced_functions
 
     load_all_kernels()

@@ -16,9 +16,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers as pl
-from paddle_layers.cli.app import MODULES, commands
+from paddle_layers.cli.app import MODULES, USER_ERRORS, commands
 from paddle_layers.cli.files import replace_file
-from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.config import ConfigWarning
 from paddle_layers.define.machine import as_bytes
 from paddle_layers.define.output_folders import Folder

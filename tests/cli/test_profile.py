@@ -18,7 +18,7 @@ from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.profile import step
 from paddle_layers.runtime.profile.counting import Counts, count
 from paddle_layers.testing.cases.case import cases
-from paddle_layers.testing.properties.ptx import launches_of
+from paddle_layers.testing.properties.cuda import launches_of
 
 DATA = 'layer {{ name: "x" type: "data" data {{ {} }} }} layer {{ name: "y" type: "{}" input: "x" {} }}'
 FOUR = 4

@@ -18,7 +18,7 @@ from paddle_layers.runtime.devices.cuda import driver as driver_module
 from paddle_layers.runtime.devices.cuda.compile import CudaDriver, signature
 from paddle_layers.runtime.devices.cuda.driver import DriverCard, card_problem
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.testing.properties.ptx import cuda_drivers
+from paddle_layers.testing.properties.cuda import cuda_drivers
 from tests.cuda.fake_driver import FakeDriver, PagingDriver, Status
 
 NETWORK = """

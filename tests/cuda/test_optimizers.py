@@ -14,7 +14,7 @@ from paddle_layers.define import registries
 from paddle_layers.runtime.devices.cuda import simulated_device
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.testing.properties.ptx import Ptx
+from paddle_layers.testing.properties.cuda import Ptx
 from tests.selection import every_architecture
 
 NETWORK = """

@@ -12,7 +12,7 @@ from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cuda.thread_blocks import shared_by_block
 from paddle_layers.runtime.generate.drivers import Array, Kernel
-from paddle_layers.testing.properties.ptx import cuda_drivers
+from paddle_layers.testing.properties.cuda import cuda_drivers
 
 TEXT = """
 def f(n, x, C, places):

@@ -14,7 +14,7 @@ from paddle_layers.kernels.cuda.images import convolutions
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
-from paddle_layers.testing.properties.ptx import launches_of
+from paddle_layers.testing.properties.cuda import launches_of
 from tests.selection import every_architecture
 
 DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'

@@ -10,7 +10,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import Example, Input, Ints, LayerDefinition, Output, body, each, helper, layer, real
 from paddle_layers.kernels.tuned import point_functions_only
-from paddle_layers.testing.properties.ptx import compile_layer
+from paddle_layers.testing.properties.cuda import compile_layer
 from tests.selection import ARCHITECTURE
 
 Function = Callable[..., float]

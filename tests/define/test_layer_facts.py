@@ -14,8 +14,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition
 from paddle_layers.runtime import Sequences
-from paddle_layers.testing.cases.case import Case, in_phases
-from paddle_layers.testing.cases.networks import network_text
+from paddle_layers.testing.cases.case import Case, in_phases, network_text
 from paddle_layers.testing.cases.trial import Results, Trial, as_python, guarded
 from paddle_layers.testing.cases.values import join_rows, take_rows
 from tests.selection import compiled_layers

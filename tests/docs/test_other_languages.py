@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from paddle_layers.codegen.compatibility import registry_content, registry_def
 from paddle_layers.codegen.proto import write_protos
-from paddle_layers.codegen.registry_files import registry_content, registry_def
 
 import paddle_layers as pl
 from paddle_layers.define import InvalidAttributes, LayerDefinition

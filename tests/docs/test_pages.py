@@ -14,16 +14,13 @@ import pytest
 from latex2mathml.converter import convert
 from paddle_layers.codegen.axes import axes_picture
 from paddle_layers.codegen.examples import python_text, worked_examples
-from paddle_layers.codegen.file_pages import file_page
-from paddle_layers.codegen.formulas import formula
-from paddle_layers.codegen.line_breaks import broken, width
+from paddle_layers.codegen.formulas import formula, written_formulas
 from paddle_layers.codegen.markdown import block, cell, code, escape, prose
-from paddle_layers.codegen.notation import written_formulas
-from paddle_layers.codegen.pages import code_page, page, terminal_page
+from paddle_layers.codegen.pages import code_page, file_page, page, terminal_page
 from paddle_layers.codegen.python_pages import write_python_pages
 from paddle_layers.codegen.reference import FOLDERS, write_reference
 from paddle_layers.codegen.words import FAMILIES
-from paddle_layers.codegen.wrapping import WIDTH, wrap
+from paddle_layers.codegen.wrapping import WIDTH, broken, width, wrap
 
 import paddle_layers as pl
 from paddle_layers.cli.terminal import print_markdown

@@ -8,7 +8,7 @@ import pytest
 from onnxruntime.capi.onnxruntime_pybind11_state import Fail
 
 import paddle_layers as pl
-from paddle_layers.exchange.onnx_out.reasons import BY_THE_EXPORT, WITHOUT_FORM
+from paddle_layers.exchange.onnx_out.forms import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.testing.cases.case import Case
 from paddle_layers.testing.cases.trial import as_python
 from paddle_layers.testing.generated import chosen

@@ -13,15 +13,13 @@ from paddle_layers.config import ConfigError, Network, Source, loads
 from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import CONTROL
-from paddle_layers.exchange.caffe_in.binary import CaffeError, read_mean, read_model
-from paddle_layers.exchange.caffe_in.blobs import NetState
+from paddle_layers.exchange.caffe_in.binary import CaffeError, read_mean, read_model, weights_of
 from paddle_layers.exchange.caffe_in.conversion import Conversion
 from paddle_layers.exchange.caffe_in.importing import NETWORK, CaffeImport, import_prototxt
-from paddle_layers.exchange.caffe_in.layer_types import OLD_TYPES, SETTINGS
-from paddle_layers.exchange.caffe_in.messages import fields_of
+from paddle_layers.exchange.caffe_in.layers import NetState
+from paddle_layers.exchange.caffe_in.messages import OLD_TYPES, SETTINGS, fields_of
 from paddle_layers.exchange.caffe_in.network import checked, convert_net, network_text
 from paddle_layers.exchange.caffe_in.reading import bind, fields_of_text
-from paddle_layers.exchange.caffe_in.weights import weights_of
 from tests.exchange import caffe_helpers as caffe
 
 from .configs import check_faults

@@ -7,7 +7,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
-from paddle_layers.kernels.loading import load_all_kernels
+from paddle_layers.kernels.selection import load_all_kernels
 from paddle_layers.testing.cases.trial import as_python
 from tests.selection import compiled_layers
 

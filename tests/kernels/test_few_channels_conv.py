@@ -7,7 +7,7 @@ import paddle_layers as pl
 from paddle_layers.kernels import tuned
 from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.images.few_channels_conv import bands_of, few_channels
-from paddle_layers.kernels.loading import load_all_kernels
+from paddle_layers.kernels.selection import load_all_kernels
 
 V1 = {"N": 1, "K": 32, "D": 3, "P": 112, "Q": 112, "A": 3, "B": 3, "groups": 1, "stride": 2, "stride_y": 2}
 

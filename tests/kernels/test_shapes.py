@@ -5,8 +5,8 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
-from paddle_layers.kernels.loading import load_all_kernels
-from paddle_layers.testing.properties.ptx import launches_of
+from paddle_layers.kernels.selection import load_all_kernels
+from paddle_layers.testing.properties.cuda import launches_of
 from tests.selection import marks_of
 
 load_all_kernels()

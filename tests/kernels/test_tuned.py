@@ -12,12 +12,11 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import DefinitionError
 from paddle_layers.kernels import digests, tuned
-from paddle_layers.kernels.loading import load_all_kernels
-from paddle_layers.kernels.selection import check_names
+from paddle_layers.kernels.selection import check_names, load_all_kernels
 from paddle_layers.testing.cases.case import cases
 from paddle_layers.testing.properties import execution
+from paddle_layers.testing.properties.cuda import launches_of
 from paddle_layers.testing.properties.execution import check_tuned
-from paddle_layers.testing.properties.ptx import launches_of
 
 load_all_kernels()
 LAYERS = sorted({layer for layer, _, _ in tuned._TUNED})

@@ -7,7 +7,7 @@ from paddle_layers.define.checks.function_checks import check_texts
 from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.kit import CONFIGS
-from paddle_layers.testing.properties.breadth import Breadth, narrowed
+from paddle_layers.testing.properties.cuda import Breadth, narrowed
 from tests.selection import ARCHITECTURE, ARCHITECTURES, architecture_of, compiled_layers, is_compiled
 
 LAYERS = sorted(pl.registry)

@@ -10,8 +10,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition
-from paddle_layers.testing.cases.case import cases
-from paddle_layers.testing.cases.networks import network_text
+from paddle_layers.testing.cases.case import cases, network_text
 from paddle_layers.testing.cases.trial import Trial, as_python
 
 FAR = np.array([1e8, -1e8, 1e12, -1e12])

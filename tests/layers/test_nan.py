@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.testing.cases.networks import LAYER, network_text
+from paddle_layers.testing.cases.case import LAYER, network_text
 from paddle_layers.testing.cases.trial import as_python
 
 NAN = np.nan

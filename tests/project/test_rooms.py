@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.kernels.loading import kernels_module, load_all_kernels
+from paddle_layers.kernels.selection import kernels_module, load_all_kernels
 from paddle_layers.kernels.tuned import replaced_functions, tuned_kernels
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +61,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "testing": ("findings", "cases", "properties", "generated", "kit"),
     "cli": (
-        *("problems", "terminal", "files", "evaluation_report", "execution_tables", "options"),
+        *("terminal", "files", "evaluation_report", "execution_tables", "options"),
         *("app", "commands"),
     ),
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),

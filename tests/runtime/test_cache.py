@@ -15,7 +15,7 @@ import pytest
 from numba.core import config
 from numba.core.caching import IndexDataCacheFile
 
-from paddle_layers.cli.problems import user_message
+from paddle_layers.cli.app import user_message
 from paddle_layers.runtime.devices.cpu import compiler, texts
 from paddle_layers.runtime.generate import cache, trusted_files
 

@@ -18,7 +18,7 @@ from paddle_layers.runtime.devices.cpu import compiler
 from paddle_layers.runtime.devices.cpu.compiler import Driver, DriverText, _in_order, compile_all, cpu_driver
 from paddle_layers.runtime.generate.cache import is_compiled
 from paddle_layers.runtime.generate.drivers import TunedCall
-from paddle_layers.testing.properties.ptx import launches_of
+from paddle_layers.testing.properties.cuda import launches_of
 from paddle_layers.training.progress import LineProgress
 
 TEXT = """

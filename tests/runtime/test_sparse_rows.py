@@ -21,7 +21,7 @@ from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
 from paddle_layers.runtime.optimise import pending_steps as lazy_updates
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.testing.properties.ptx import ARCHITECTURES, Ptx
+from paddle_layers.testing.properties.cuda import ARCHITECTURES, Ptx
 
 NETWORK = """
 layer { name: "ids" type: "data" data { data_type: INT size: 40 } }

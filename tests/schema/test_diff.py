@@ -13,8 +13,15 @@ import pytest
 from google.protobuf.descriptor import FieldDescriptor
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paddle_layers.codegen.compatibility import IRRELEVANT, differences, differences_text
-from paddle_layers.codegen.registry_files import ENDS, read_registry, registry_content, registry_def
+from paddle_layers.codegen.compatibility import (
+    ENDS,
+    IRRELEVANT,
+    differences,
+    differences_text,
+    read_registry,
+    registry_content,
+    registry_def,
+)
 
 from paddle_layers.cli.app import commands
 from paddle_layers.schema import layer_def_pb2 as pb

@@ -6,9 +6,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from paddle_layers.codegen.compatibility import differences, differences_text
+from paddle_layers.codegen.compatibility import (
+    differences,
+    differences_text,
+    read_registry,
+    registry_content,
+    registry_def,
+)
 from paddle_layers.codegen.examples import worked_example
-from paddle_layers.codegen.registry_files import read_registry, registry_content, registry_def
 
 import paddle_layers as pl
 from paddle_layers.define import Example, Type

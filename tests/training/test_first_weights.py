@@ -9,7 +9,7 @@ from paddle_layers.cli.app import commands
 from paddle_layers.config.parameters import parameter_names
 from paddle_layers.define import registries
 from paddle_layers.runtime import WeightsError
-from paddle_layers.testing.cases.networks import network_text
+from paddle_layers.testing.cases.case import network_text
 from paddle_layers.training import TrainingError
 from paddle_layers.training.inference.prediction import predict
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write

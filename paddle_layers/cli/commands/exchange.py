@@ -42,7 +42,7 @@ def export(file: str, weights: str | None, output: str, values: tuple[str, ...],
     if not force:
         # Before the export, whose result would otherwise be lost.
         check_new(target, OVERWRITE)
-    from paddle_layers.exchange.onnx_out.files import export_file
+    from paddle_layers.exchange.onnx_out.exporting import export_file
 
     for path in export_file(file, weights, target, values):
         echo(f"wrote {path}", err=True)

@@ -69,7 +69,7 @@ def lock(check: bool, package: str) -> None:
 @click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
 def export(file: Path) -> None:
     """Write all registered definitions to FILE (.textproto, .json or .binpb), for `schema diff`."""
-    from paddle_layers.codegen.registry_files import ENDS, registry_content, registry_def
+    from paddle_layers.codegen.compatibility import ENDS, registry_content, registry_def
 
     from ..files import replace_file
 
@@ -91,8 +91,14 @@ def diff(old: str, new: str, style: str) -> None:
     """
     import json as text
 
-    from paddle_layers.codegen.compatibility import differences, differences_data, differences_text
-    from paddle_layers.codegen.registry_files import RegistryFileError, read_registry, registry_def
+    from paddle_layers.codegen.compatibility import (
+        RegistryFileError,
+        differences,
+        differences_data,
+        differences_text,
+        read_registry,
+        registry_def,
+    )
 
     try:
         before, after = (registry_def() if name == "current" else read_registry(Path(name)) for name in (old, new))

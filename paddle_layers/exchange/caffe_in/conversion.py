@@ -10,8 +10,8 @@ from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.writing.text import attributes_fields
 from paddle_layers.define import InvalidAttributes, ShapeError, Type, registries
 
-from .layer_types import SETTINGS
 from .layers import PHASES, Arrays, BlobConversion, BlobValue, CaffeLayer, Fields, LayerDraft
+from .messages import SETTINGS
 from .reading import Message
 
 MANY = 1 << 20

@@ -19,14 +19,12 @@ from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
 from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
-from .binary import read_mean, read_model
-from .blobs import NetState
+from .binary import Weights, read_mean, read_model, weights_of
 from .conversion import Conversion
-from .layers import Fields
+from .layers import Fields, NetState
 from .network import checked, convert_net, network_text
 from .reading import Message, bind, fields_of_text, read_prototxt
 from .solver import Solver, check_training, is_solver, states_of
-from .weights import Weights, weights_of
 
 TRAINING, MEAN = "train.textproto", "mean.npy"
 """Files of the folder beside those of every import."""

@@ -1,4 +1,4 @@
-"""Fields of a prototxt: names, types and defaults of Caffe's messages."""
+"""Caffe's messages: names, types and defaults of their fields; layer types and the fields of their settings."""
 
 from __future__ import annotations
 
@@ -104,11 +104,110 @@ Solver: net string; net_param Net; train_net string; train_net_param Net; test_n
   solver_type SGD|NESTEROV|ADAGRAD|RMSPROP|ADADELTA|ADAM = SGD; layer_wise_reduce bool = true; weights string*
 """
 """One line per message; after a type, `*` marks a repeated field and `=` the default."""
-
 _OLD_LAYER = "param string*; blobs_lr float*; weight_decay float*; blob_share_mode STRICT|PERMISSIVE*; layer any"
 """Fields of a layer of the form `layers { ... }` that differ from those of `layer`."""
-
 _FIELD = re.compile(r"(\w+) ([\w|]+)(\*?)(?: = (\S+))?")
+OLD_TYPES = {
+    "ABSVAL": "AbsVal",
+    "ACCURACY": "Accuracy",
+    "ARGMAX": "ArgMax",
+    "BNLL": "BNLL",
+    "CONCAT": "Concat",
+    "CONTRASTIVE_LOSS": "ContrastiveLoss",
+    "CONVOLUTION": "Convolution",
+    "DATA": "Data",
+    "DECONVOLUTION": "Deconvolution",
+    "DROPOUT": "Dropout",
+    "DUMMY_DATA": "DummyData",
+    "ELTWISE": "Eltwise",
+    "EUCLIDEAN_LOSS": "EuclideanLoss",
+    "EXP": "Exp",
+    "FLATTEN": "Flatten",
+    "HDF5_DATA": "HDF5Data",
+    "HDF5_OUTPUT": "HDF5Output",
+    "HINGE_LOSS": "HingeLoss",
+    "IM2COL": "Im2col",
+    "IMAGE_DATA": "ImageData",
+    "INFOGAIN_LOSS": "InfogainLoss",
+    "INNER_PRODUCT": "InnerProduct",
+    "LRN": "LRN",
+    "MEMORY_DATA": "MemoryData",
+    "MULTINOMIAL_LOGISTIC_LOSS": "MultinomialLogisticLoss",
+    "MVN": "MVN",
+    "POOLING": "Pooling",
+    "POWER": "Power",
+    "RELU": "ReLU",
+    "SIGMOID": "Sigmoid",
+    "SIGMOID_CROSS_ENTROPY_LOSS": "SigmoidCrossEntropyLoss",
+    "SILENCE": "Silence",
+    "SLICE": "Slice",
+    "SOFTMAX": "Softmax",
+    "SOFTMAX_LOSS": "SoftmaxWithLoss",
+    "SPLIT": "Split",
+    "TANH": "TanH",
+    "THRESHOLD": "Threshold",
+    "WINDOW_DATA": "WindowData",
+}
+"""The words of the form `layers { type: CONVOLUTION }`."""
+INPUT_TYPES = {"Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "WindowData"}
+"""Layers without inputs."""
+SETTINGS = {
+    "Accuracy": "accuracy_param",
+    "ArgMax": "argmax_param",
+    "BatchNorm": "batch_norm_param",
+    "Bias": "bias_param",
+    "Clip": "clip_param",
+    "Concat": "concat_param",
+    "ContrastiveLoss": "contrastive_loss_param",
+    "Convolution": "convolution_param",
+    "Crop": "crop_param",
+    "Deconvolution": "convolution_param",
+    "Data": "data_param",
+    "Dropout": "dropout_param",
+    "DummyData": "dummy_data_param",
+    "ELU": "elu_param",
+    "Eltwise": "eltwise_param",
+    "Embed": "embed_param",
+    "Exp": "exp_param",
+    "Flatten": "flatten_param",
+    "HDF5Data": "hdf5_data_param",
+    "HingeLoss": "hinge_loss_param",
+    "ImageData": "image_data_param",
+    "InfogainLoss": "infogain_loss_param",
+    "InnerProduct": "inner_product_param",
+    "Input": "input_param",
+    "LRN": "lrn_param",
+    "Log": "log_param",
+    "MVN": "mvn_param",
+    "MemoryData": "memory_data_param",
+    "PReLU": "prelu_param",
+    "Pooling": "pooling_param",
+    "Power": "power_param",
+    "ReLU": "relu_param",
+    "Reduction": "reduction_param",
+    "Reshape": "reshape_param",
+    "SPP": "spp_param",
+    "Scale": "scale_param",
+    "Slice": "slice_param",
+    "Softmax": "softmax_param",
+    "SoftmaxWithLoss": "softmax_param",
+    "Swish": "swish_param",
+    "Threshold": "threshold_param",
+    "Tile": "tile_param",
+    "WindowData": "window_data_param",
+}
+"""The field with the settings of a type."""
+_SEQUENCES = "sequences are not padded here: rewrite the layer as the guide on recurrent groups shows"
+WITHOUT_COUNTERPART = {
+    "Im2col": "`conv` needs no im2col layer: remove it",
+    "LSTM": _SEQUENCES,
+    "LSTMUnit": _SEQUENCES,
+    "Parameter": "move the parameter into the layer that reads it, such as Scale or Bias",
+    "Python": "write the layer as a plugin: `paddle-layers new-plugin` creates a template",
+    "RNN": _SEQUENCES,
+    "Recurrent": _SEQUENCES,
+}
+"""Caffe's layers without a counterpart, and alternatives."""
 
 
 class FieldSpec(NamedTuple):

@@ -14,12 +14,11 @@ from paddle_layers.config.writing.text import HEADER, Word, fields_text, value_t
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
-from . import costs, elementwise, images, inputs, reductions, rows  # noqa: F401  importing a module registers its rules in `RULES`
-from .blobs import Blobs, NetState, phases_of, type_of
+from . import costs, elementwise, images, inputs, rows  # noqa: F401  importing a module registers its rules in `RULES`
 from .conversion import RULES, Conversion, convert
 from .inputs import DataLayerSource
-from .layer_types import INPUT_TYPES, WITHOUT_COUNTERPART
-from .layers import BlobValue, CaffeLayer, Fields
+from .layers import Blobs, BlobValue, CaffeLayer, Fields, NetState, phases_of, type_of
+from .messages import INPUT_TYPES, WITHOUT_COUNTERPART
 from .reading import Message, report_unknown
 
 MOST_LAYERS = 100_000

@@ -14,10 +14,9 @@ from paddle_layers.config.writing.formatter import format_text
 from paddle_layers.config.writing.text import fields_text
 from paddle_layers.define.escaping import printable_line
 
-from .blobs import NetState
 from .conversion import Conversion
 from .inputs import DataLayerSource
-from .layers import PHASES, Fields
+from .layers import PHASES, Fields, NetState
 from .messages import fields_of
 from .network import fed_in
 from .reading import Message

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from .causal_masks import part_of_grid
 from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
 from .operators import OperatorContext, operator
+from .sequence_rows import part_of_grid
 from .sizes import whole
 from .symbolic_values import (
     AttentionScores,

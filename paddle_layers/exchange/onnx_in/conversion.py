@@ -10,27 +10,23 @@ from typing import Any
 from . import (  # noqa: F401  importing a module registers its operators in `OPERATORS`
     ai_onnx_ml,
     arithmetic,
-    attentions,
-    boxes,
-    causal_masks,
     elementwise,
-    identities,
+    fusion_patterns,
     images,
     loops,
     normalizations,
     recurrences,
     resize,
     rows,
+    sequence_rows,
     sequences,
     shapes,
 )
-from .budget import Budget
-from .folding import folded
+from .folding import Budget, folded
 from .graph_inputs import READINGS, GraphInputs
 from .layers import ImportedLayer, LayerOutput, NotSupported
-from .model import Model, OnnxNode, shown
+from .model import Model, OnnxNode, fault_of, shown
 from .operators import OF_CONSTANTS, OPERATORS, Handler, OperatorContext, described
-from .schemas import fault_of
 from .sizes import NoSize
 from .symbolic_values import (
     ConstantValue,

@@ -1,4 +1,4 @@
-"""Constant folding in NumPy; shapes may contain sizes of the batch."""
+"""Constant folding in NumPy, within a memory limit; shapes may contain sizes of the batch."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .budget import Budget
 from .layers import NotSupported
-from .model import OnnxNode
+from .model import Model, OnnxNode
+from .reading import KINDS
 from .sizes import NoSize
 from .symbolic_values import ConstantValue
-from .tensors import KINDS
 
+BASE, SHARE = 1 << 27, 8
+"""Memory budget in bytes for any file, and as a multiple of its constants.
+
+128 MiB hold a causal mask of 4,096 tokens; the multiple is enough to cast, transpose and reorder each weight once.
+"""
+WIDEST = 8
+"""Bytes of the widest data type."""
 Array = NDArray[Any]
 Fold = Callable[..., Any]
 MOST_AXES = 16
-
 _SAME = frozenset({"Identity", "Cast", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
 """Operators that preserve the values of a parameter."""
-
 _BROADCAST: dict[str, Fold] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power, "Equal": np.equal, "Less": np.less,
     "LessOrEqual": np.less_equal, "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "And": np.logical_and,
@@ -34,6 +38,28 @@ _EACH: dict[str, Fold] = {
     "Not": np.logical_not, "Floor": np.floor, "Ceil": np.ceil, "Reciprocal": np.reciprocal, "Sin": np.sin,
     "Cos": np.cos, "Tanh": np.tanh,
 }  # fmt: skip
+
+
+class Budget:
+    """Bytes left to one file, for results of constant folding and for parameters of layers together."""
+
+    def __init__(self, model: Model) -> None:
+        attributes = (value for node in model.nodes for value in node.attributes.values())
+        arrays: list[Any] = [*model.constants.values(), *(one for one in attributes if isinstance(one, np.ndarray))]
+        # A few bytes of ConstantOfShape, Tile or Expand can ask for terabytes. The file size bounds what a legitimate
+        # model needs.
+        self.left = BASE + SHARE * sum(array.nbytes for array in arrays)
+
+    def check(self, count: int) -> None:
+        """Refuse numbers before they are computed. Raises `NotSupported`."""
+        if count * WIDEST > self.left:
+            raise NotSupported(f"a constant of {count} values exceeds the memory limit for a file of this size")
+
+    def spend(self, size: int) -> None:
+        """Count bytes that are in use. Raises `NotSupported` where none are left."""
+        self.left -= size
+        if self.left < 0:
+            raise NotSupported("the constants exceed the memory limit for a file of this size")
 
 
 def folded(

@@ -1,7 +1,8 @@
-"""`import_onnx`: ONNX models of other systems as networks with weights."""
+"""`import_onnx`: ONNX models of other systems as networks with weights, and a report of the conversion."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,14 @@ from paddle_layers.config import Network
 from paddle_layers.runtime import Net
 
 from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
-from .conversion import convert
-from .model import ImportFailure
-from .network import assemble
+from .conversion import Outcome, convert
+from .layers import ImportedLayer
+from .model import ImportFailure, Model, OnnxNode, shown
+from .network import Assembled, assemble
 from .reading import read_model
-from .report import report_text
+
+MOST_NODES = 4
+"""Nodes listed per layer."""
 
 
 @dataclass(frozen=True)
@@ -77,3 +81,78 @@ def import_onnx(path: str | Path) -> OnnxImport:
     made = assemble(model, outcome)
     reports = [report_text(model, outcome, made, brief=brief) for brief in (False, True)]
     return OnnxImport(made.network, made.text, made.weights, made.outputs, *reports)
+
+
+def report_text(model: Model, outcome: Outcome, made: Assembled, *, brief: bool = False) -> str:
+    """The report of an import.
+
+    Returns:
+        Layers with their nodes, constants, nodes without a layer, what is to be known. A brief one counts the nodes
+        that became no layer.
+    """
+    used = {place for layer in made.layers for place in layer.nodes}
+    constant = {node.place for node in outcome.folded}
+    unused = {node.place for node in outcome.unused}
+    other = [node for node in model.nodes if node.place not in used | constant | unused]
+    # Data layers come from inputs of the model, not from nodes.
+    layers = [layer for layer in made.layers if layer.inputs]
+    numbers = sum(array.size for array in made.weights.values())
+    counts = (
+        f"converted {_counted(len(model.nodes), 'node')} to {_counted(len(layers), 'layer')} with {numbers:,} "
+        "parameters"
+    )
+    versions = ", ".join(f"{domain or 'ONNX'} {version}" for domain, version in sorted(model.opsets.items()))
+    rows = [(made.paths.get(layer.name, layer.name), layer.type, _nodes(model, layer)) for layer in made.layers]
+    sections = [
+        [f"{counts}; producer: {model.producer or 'unknown'}; opset: {versions}"],
+        ["", "layers, and the nodes that they replace:", *_table(rows)],
+        _nodes_of("nodes without a layer (no-ops, changes of layout and parts of fused patterns)", other, brief=brief),
+        _nodes_of("constant-folded nodes", outcome.folded, brief=brief),
+        _nodes_of("unused nodes, on which no output depends", outcome.unused, brief=brief),
+        _listed("notes:", _notes(outcome, made)),
+    ]
+    return "\n".join(line for section in sections for line in section) + "\n"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
+
+
+def _nodes(model: Model, layer: ImportedLayer) -> str:
+    places = [place for place in layer.nodes if place < len(model.nodes)]
+    if not layer.inputs:
+        return "input"
+    names = [model.nodes[place].label for place in places[:MOST_NODES]]
+    return ", ".join(names) + (f" and {len(places) - MOST_NODES} more" if len(places) > MOST_NODES else "")
+
+
+def _notes(outcome: Outcome, made: Assembled) -> list[str]:
+    # An output may have another name here: that of a fused pattern, or one without characters that config files reject.
+    names = [value if value == name else f"{value} ({shown(name)})" for name, value in made.outputs.items()]
+    read = {value for node in made.network.nodes for value in node.inputs}
+    ends = {name for node in made.network.nodes for name in node.output_names} - read
+    wanted = {node.output_names[0] for node in made.network.nodes}
+    extra = sorted(ends - wanted)
+    notes = [*outcome.notes, f"outputs of the model: {', '.join(names)}"]
+    shared = {node.name: one.share for node in made.network.nodes for one in node.params.values() if one.share}
+    if shared:
+        notes.append(f"layers with a shared weight, stored once in the model: {', '.join(shared)}")
+    if extra:
+        notes.append(f"unused values, which `predict` returns as well: {', '.join(extra)}")
+    return notes
+
+
+def _table(rows: list[tuple[str, str, str]]) -> list[str]:
+    widths = [max((len(row[place]) for row in rows), default=0) for place in (0, 1)]
+    return [f"  {name:{widths[0]}}  {kind:{widths[1]}}  {rest}" for name, kind, rest in rows]
+
+
+def _nodes_of(title: str, nodes: list[OnnxNode], *, brief: bool) -> list[str]:
+    if brief:
+        return ["", f"{title}: {len(nodes):,}"] if nodes else []
+    return _listed(f"{title}:", (node.label for node in nodes))
+
+
+def _listed(title: str, lines: Iterable[str]) -> list[str]:
+    found = [f"  {line}" for line in lines]
+    return ["", title, *found] if found else []

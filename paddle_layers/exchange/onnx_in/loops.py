@@ -25,10 +25,9 @@ from .cells import (
 )
 from .folding import folded
 from .layers import NotSupported
-from .model import OnnxNode, OnnxSubgraph, shown
+from .model import OnnxNode, OnnxSubgraph, fault_of, shown
 from .operators import OperatorContext, operator, view_of
 from .recurrences import KINDS, one_direction
-from .schemas import fault_of
 from .symbolic_values import ConstantValue, DynamicConstant, Mask, Operand, ReversedSequence, SequenceLengths, View
 
 WHOLE = "only loops over the steps of sequences are supported, as tf2onnx exports them for GRU, LSTM and SimpleRNN"

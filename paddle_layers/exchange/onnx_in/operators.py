@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from .budget import Budget
+from .folding import Budget
 from .layers import ImportedLayer, LayerOutput, NotSupported, Weight, make_layer
 from .model import OnnxNode
 from .sizes import Extent

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .attentions import product
+from .fusion_patterns import product
 from .layers import Weight, weight
 from .operators import OperatorContext, RowView, operator, view_of
 from .sequence_rows import end_row

@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .causal_masks import shaped
 from .layers import ImportedLayer, LayerOutput, NotSupported
 from .operators import KNOWN, OperatorContext, moved, needed, operator, view_of
-from .sequence_rows import end_row, steps_of
+from .sequence_rows import end_row, shaped, steps_of
 from .sizes import Extent, divided, product_of, whole
 from .symbolic_values import (
     ConstantValue,

@@ -1,13 +1,16 @@
-"""`export_onnx`: export of the inference network."""
+"""`export_onnx`: export of the inference network, of a net or of a network file with separate weights."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from paddle_layers.config import Network
+from paddle_layers.config import Network, load, load_training
+from paddle_layers.config.checking import is_training_file
 from paddle_layers.runtime import Net
+from paddle_layers.training.inference.input_data import load_trained, weights_file
 from paddle_layers.training.inference.outputs import part_for, predicted, readings
+from paddle_layers.training.results.result_names import selected
 
 from .model import ExportError, import_onnx, write_model
 from .writing import write_network
@@ -62,3 +65,23 @@ def export_part(
             raise ExportError(f"cannot export `{name}`: it is a data layer")
     written = write_network(part, net.arena, names, probabilities)
     return write_model(written, part.name or "network", path)
+
+
+def export_file(file: str, weights: str | None, target: Path, values: Sequence[str]) -> list[Path]:
+    """Write the model; returns its files. Raises what `export_onnx` raises, `ConfigError`, `WeightsError`."""
+    import_onnx()
+    if not is_training_file(file):
+        network = load(file)
+        if weights is None:
+            raise ExportError(f"{file} is a network file without weights: add --weights FILE")
+        with Net(network) as net:
+            net.load(weights)
+            return export_onnx(net, target, values=values)
+    training = load_training(file, sources_needed=False)
+    trained = weights_file(training, weights)
+    whole = selected(training, "test")
+    names = list(dict.fromkeys(values)) or predicted(whole)
+    part = part_for(whole, names)
+    with Net(part, dtype=training.dtype) as net:
+        load_trained(net, training, trained)
+        return export_part(net, part, names, probabilities_of(whole), target)

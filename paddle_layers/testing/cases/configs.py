@@ -10,7 +10,7 @@ from paddle_layers.define import Example, Input, LayerDefinition, Type
 from paddle_layers.define.fields.axes import REST, Axis, split_dims
 
 from .batches import BATCHES, BatchLayout
-from .networks import network_text
+from .case import network_text
 from .values import ABSENT
 
 

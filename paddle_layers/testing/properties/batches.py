@@ -18,8 +18,8 @@ from ..cases.batches import EMPTY, with_samples
 from ..cases.case import Case
 from ..cases.trial import Results, Trial, guarded, run
 from ..cases.values import join_rows, take_rows
-from .breadth import breadth
 from .comparing import Array, Verdicts, all_close, same_bits
+from .cuda import breadth
 
 MOST = 3
 """Samples that are looked at, from the last one on."""

@@ -12,8 +12,7 @@ from paddle_layers.define import Bias, Input, LayerDefinition, ShapeError, Type
 from paddle_layers.define.fields.types import KINDS
 from paddle_layers.schema import layer_def_pb2 as pb
 
-from ..cases.case import Case
-from ..cases.networks import network_text
+from ..cases.case import Case, network_text
 from ..cases.values import illegal_values
 from .comparing import Verdicts
 

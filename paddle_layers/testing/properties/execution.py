@@ -13,8 +13,8 @@ from paddle_layers.runtime.devices.cpu.table import always_cut
 from ..cases.case import Case
 from ..cases.trial import Trial, as_python, guarded, run
 from ..cases.values import same_rows
-from .breadth import breadth
 from .comparing import Verdicts, all_close, same_bits
+from .cuda import breadth
 
 UNWRITTEN = "with memory initialized to NaN: an element is not written, or read out of bounds"
 

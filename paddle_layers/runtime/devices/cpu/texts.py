@@ -10,7 +10,7 @@ from typing import Any
 
 from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.digests import tuned_digest
-from paddle_layers.kernels.primitives import compile_options, elementary, float32_helpers, numba_pipelines
+from paddle_layers.kernels.primitives import compile_options, elementary, float32_helpers
 from paddle_layers.kernels.primitives.compile_options import INNER
 from paddle_layers.runtime.generate.authors import LIBRARY
 from paddle_layers.runtime.generate.drivers import (
@@ -95,12 +95,7 @@ def cpu_prelude(dtype: str) -> list[str]:
 def _imported_digest() -> str:
     """Digest of the files that every driver imports: numba does not detect changes there."""
     here = Path(__file__)
-    files = (
-        Path(compile_options.__file__),
-        Path(numba_pipelines.__file__),
-        here.with_name("arrays.py"),
-        here.with_name("native.py"),
-    )
+    files = (Path(compile_options.__file__), here.with_name("arrays.py"), here.with_name("native.py"))
     return sum_of(b"".join(file.read_bytes() for file in files))[:16]
 
 
