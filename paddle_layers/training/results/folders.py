@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle_layers.data.fitted_preprocessing import FILE as LEARNED
+from paddle_layers.define.file_locks import HAS_FILE_LOCKS, lock_file
 from paddle_layers.define.output_folders import Folder, LinkError, new_folder, open_folder, remove_matching
 
 from ..callbacks.monitoring import BEST, BEST_FOLDER, RELOADED, clear_watched
@@ -126,16 +127,14 @@ def is_running(folder: Path) -> bool:
     """Whether a training works in a folder now; False where that cannot be found out."""
     mark = folder / MARK
     try:
-        import fcntl
-
         if not mark.is_file():
             return False
         with mark.open("rb") as file:
             # A shared lock for the question: two processes that ask at once do not take each other for a training.
-            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            lock_file(file.fileno(), shared=True)
     except BlockingIOError:
         return True
-    except (ImportError, OSError):
+    except OSError:
         return False
     return False
 
@@ -148,15 +147,13 @@ def _locked(folder: Folder) -> Iterator[None]:
     """
     if not _has_results(folder) and not folder.is_file(MARK):
         folder.append(MARK, b"A training of paddle_layers made this folder.\n")
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such locks
+    if not HAS_FILE_LOCKS:  # nor descriptors of folders
         yield
         return
     handle = _lock_file(folder)
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock_file(handle)
         except OSError as error:
             if isinstance(error, BlockingIOError):
                 raise  # any other: a file system without locks

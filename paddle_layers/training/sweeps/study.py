@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from paddle_layers.define.escaping import message_line
+from paddle_layers.define.file_locks import lock_file
 from paddle_layers.define.output_folders import LinkError, open_folder
 
 from ..problems import TrainingError
@@ -200,15 +201,10 @@ def _hold(sweep: Sweep, number: int, held: contextlib.ExitStack) -> bool:
 @contextlib.contextmanager
 def _lock(path: Path, *, wait: bool = False) -> Iterator[None]:
     """Lock a file until the context or the process ends. Raises `BlockingIOError` when it is locked."""
-    try:
-        import fcntl
-    except ImportError:  # Windows has no such locks: one process at a time
-        yield
-        return
     with open_folder(path.parent) as folder:
         handle = folder.open(path.name, os.O_RDWR | os.O_CREAT)
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        lock_file(handle, wait=wait)
         yield
     finally:
         os.close(handle)
