@@ -19,9 +19,10 @@ from paddle_layers.runtime.devices import Device
 from .batches import STARTS, USUAL, BatchLayout
 from .values import APART, draw_numbers, draw_places, draw_rows, spread, take_rows
 
+__all__ = ["LAYER", "STARTS", "Case", "cases", "network_text", "spread"]
+
 LAYER = "it"
 """Name of the layer under test in its network."""
-__all__ = ["LAYER", "STARTS", "Case", "cases", "spread"]
 MOST_TIMES = 64
 """Multiple of the rows of a batch, for a layer that needs a divisible number of them."""
 FED = Input("N ...", "a value that enters the network by the layer itself")
