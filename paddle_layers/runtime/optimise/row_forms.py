@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
@@ -28,14 +29,15 @@ def step_launch(function: Function, name: str, tables: Sequence[str], args: Argu
     cells = _cells(tables)
     step = _Scalar(function, args)
     lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'gradient[u_, k_]'})}"]
-    return _launch(f"{function.name}_rows", lines, tables, name, args, whole_rows, step)
+    return _launch(name, _RowKernel(f"{function.name}_rows", tables, lines, helpers=step.helpers), args, whole_rows)
 
 
 def penalty_launch(function: Function, name: str, args: Arguments, whole_rows: bool) -> Launch:
     """Adds `decay_mult_` times the penalty of a regularizer to the rows of `gradient`."""
     penalty = _Scalar(function, args)
     lines = [f"gradient[u_, k_] += decay_mult_ * {penalty.call(_cells(['value']))}"]
-    return _launch(f"{function.name}_rows", lines, ["gradient"], name, args, whole_rows, penalty)
+    kernel = _RowKernel(f"{function.name}_rows", ["gradient"], lines, helpers=penalty.helpers)
+    return _launch(name, kernel, args, whole_rows)
 
 
 def linear_launch(name: str, tables: Sequence[str], args: Arguments, whole_rows: bool) -> Launch:
@@ -46,7 +48,8 @@ def linear_launch(name: str, tables: Sequence[str], args: Arguments, whole_rows:
     sums = [
         " + ".join(f"m{size * row + at}_ * {cell}" for at, cell in enumerate(cells.values())) for row in range(size)
     ]
-    return _launch("linear_steps", [f"{_join(cells)} = {', '.join(sums)}"], tables, name, args, whole_rows, head=head)
+    kernel = _RowKernel("linear_steps", tables, [f"{_join(cells)} = {', '.join(sums)}"], head)
+    return _launch(name, kernel, args, whole_rows)
 
 
 def adaptive_launch(
@@ -77,17 +80,19 @@ def adaptive_launch(
     tails = [f"t{at}_ = tails_[last_[u_], {at}]" for at in range(3)]
     rest = [f"{cell} *= t{at}_" for at, cell in enumerate((value, mean, squares))]
     assert len(names) == factors + terms
-    return _launch("adaptive_steps", moves, tables, name, args, whole_rows, head=head, after=(tails, rest))
+    return _launch(name, _RowKernel("adaptive_steps", tables, moves, head, (tails, rest)), args, whole_rows)
 
 
 def spread_launch(name: str, args: Arguments, whole_rows: bool) -> Launch:
     """Scatters the rows of `gradient` into the table `dense`."""
-    return _launch("spread_rows", ["dense[row_, k_] = gradient[u_, k_]"], ["dense"], name, args, whole_rows)
+    kernel = _RowKernel("spread_rows", ["dense"], ["dense[row_, k_] = gradient[u_, k_]"])
+    return _launch(name, kernel, args, whole_rows)
 
 
 def add_rows_launch(name: str, args: Arguments, whole_rows: bool) -> Launch:
     """Adds the rows of `gradient` to the table `dense`."""
-    return _launch("add_rows", ["dense[row_, k_] += gradient[u_, k_]"], ["dense"], name, args, whole_rows)
+    kernel = _RowKernel("add_rows", ["dense"], ["dense[row_, k_] += gradient[u_, k_]"])
+    return _launch(name, kernel, args, whole_rows)
 
 
 def _cells(tables: Sequence[str]) -> dict[str, str]:
@@ -123,43 +128,50 @@ def _without_index(program: Program) -> Program:
     return Program(ast.fix_missing_locations(tree))
 
 
-def _launch(
-    kernel_name: str,
-    lines: Sequence[str],
-    targets: Sequence[str],
-    name: str,
-    args: Arguments,
-    whole_rows: bool,
-    scalar: _Scalar | None = None,
-    head: Sequence[str] = (),
-    after: tuple[Sequence[str], Sequence[str]] = ((), ()),
-) -> Launch:
-    """A launch of the lines for row u of the ids, row `row` of the tables, column k.
+@dataclass(frozen=True)
+class _RowKernel:
+    """Source of a kernel: lines for row u of the ids, row `row` of the tables, column k.
 
-    The lines of `head` run once per row. A `head` that begins with a loop surrounds the loop over the columns. `after`
-    is another head with its lines.
+    Args:
+        name: Name of the kernel.
+        targets: The tables that it changes.
+        lines: Statements for each column.
+        head: Statements for each row; a head that begins with a loop surrounds the loop over the columns.
+        after: Another head with its lines.
+        helpers: Functions that the lines call.
     """
+
+    name: str
+    targets: Sequence[str]
+    lines: Sequence[str]
+    head: Sequence[str] = ()
+    after: tuple[Sequence[str], Sequence[str]] = ((), ())
+    helpers: Mapping[str, Program] = field(default_factory=dict)
+
+
+def _launch(name: str, source: _RowKernel, args: Arguments, whole_rows: bool) -> Launch:
     _, live = split_constants(args)
-    ids, table = live["ids_"], live[targets[0]]
+    ids, table = live["ids_"], live[source.targets[0]]
     assert isinstance(ids, Ref)
     assert isinstance(table, Ref)
     width = table.shape[1].extra
     live["width_"] = Extent(width)
     parts = 1 if whole_rows else width
     start = ["u_ = item_"] if whole_rows else ["u_ = item_ // width_", "k_ = item_ % width_"]
-    body = [*start, "row_ = ids_[u_]", *_over_columns(head, lines, whole_rows), *_over_columns(*after, whole_rows)]
-    head_line = f"def {kernel_name}({', '.join(('item_', *live))}):"
+    body = [*start, "row_ = ids_[u_]", *_over_columns(source.head, source.lines, whole_rows)]
+    body += _over_columns(*source.after, whole_rows)
+    head_line = f"def {source.name}({', '.join(('item_', *live))}):"
     kernel = Kernel(
-        name=kernel_name,
+        name=source.name,
         origin=ORIGIN,
         program=Program.parse("\n".join([head_line, *indent(body, 1)])),
-        helpers=scalar.helpers if scalar is not None else {},
+        helpers=dict(source.helpers),
         indices=("item_",),
-        targets=tuple(targets),
+        targets=tuple(source.targets),
         args={key: spec_of(value) for key, value in live.items()},
         procedure=True,
     )
-    launch = Launch(kernel_name, name, kernel, list(live.values()), ids.shape[0] * parts)
+    launch = Launch(source.name, name, kernel, list(live.values()), ids.shape[0] * parts)
     launch.weight = width if whole_rows else 1
     return launch
 
