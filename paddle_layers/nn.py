@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from paddle_layers.config.building.builder import helper, helper_names
 from paddle_layers.config.building.calls import Sink, Value
-from paddle_layers.config.building.helpers import helper, helper_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable

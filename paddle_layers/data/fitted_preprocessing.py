@@ -18,12 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Array, GapColumn, Rows, SequenceColumn, WordColumn
+from .columns import Array, GapColumn, Rows, SequenceColumn, Vocabulary, WordColumn
 from .dataset import Dataset
 from .lazy_columns import StoredColumn
 from .names import aligned, check_same_names, listed_names
 from .problems import DataError
-from .vocabulary import Vocabulary
 
 FILE = "data.json"
 """Its name, in the folder of the weights."""

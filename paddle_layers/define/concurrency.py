@@ -1,4 +1,4 @@
-"""Concurrency: fork-safe locks, and thread-local switches for a `with` block.
+"""Concurrency: locks of files, fork-safe locks of threads, and thread-local switches for a `with` block.
 
 A child process has no thread that would release the locks of other threads.
 """
@@ -15,6 +15,24 @@ from typing import TypeVar
 
 _LOCKS: weakref.WeakSet[ForkSafeLock] = weakref.WeakSet()
 T = TypeVar("T")
+
+
+try:
+    import fcntl
+
+    HAS_FILE_LOCKS = True
+except ImportError:  # Windows
+    HAS_FILE_LOCKS = False
+
+
+def lock_file(handle: int, *, shared: bool = False, wait: bool = False) -> None:
+    """Lock an open file until it is closed or the process ends; does nothing without file locks.
+
+    Raises `BlockingIOError` if another process holds the lock, unless `wait`, and `OSError` on file systems without
+    locks.
+    """
+    if HAS_FILE_LOCKS:
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB))
 
 
 class ForkSafeLock:

@@ -18,8 +18,7 @@ from .definitions.definition import is_word
 from .definitions.registry import registries
 from .derived import DerivedLayer
 from .errors import DefinitionError
-from .fields.attribute_values import is_number
-from .fields.common_attributes import COMMON, bias_attribute
+from .fields.attribute_values import COMMON, bias_attribute, is_number
 from .fields.examples import Example
 from .fields.tensors import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
 from .messages.layer_def import PARAMETER_SETTINGS, attribute_def, read_value

@@ -22,7 +22,7 @@ from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import tables
 from paddle_layers.define import Type, decimals, registries
 from paddle_layers.define.decimals import number_of
-from paddle_layers.training.sweeps import space
+from paddle_layers.training.sweeps import study
 
 WORDS = ["2.25", "10.5", "100"]
 
@@ -189,7 +189,7 @@ def test_decimal_numbers_are_those_of_float(text):
 
 
 @pytest.mark.parametrize(
-    "pattern", [decimals._NUMBER, literals._REAL, overrides._FLOAT, space._RANGE, tables._OTHER_NOTATION]
+    "pattern", [decimals._NUMBER, literals._REAL, overrides._FLOAT, study._RANGE, tables._OTHER_NOTATION]
 )
 def test_a_long_run_of_digits_takes_linear_time(pattern):
     """With backtracking it takes hours."""

@@ -27,8 +27,7 @@ from paddle_layers.training.results.records import CsvLog, read_records
 from paddle_layers.training.results.run_files import FOLDER, RUN, end_run, facts_of, read_run, write_run
 from paddle_layers.training.results.run_folders import claimed_output_folder
 from paddle_layers.training.sweeps.search import ended_trials
-from paddle_layers.training.sweeps.space import parse_varied
-from paddle_layers.training.sweeps.study import JOURNAL, Sweep, next_trial, open_study, settings_of
+from paddle_layers.training.sweeps.study import JOURNAL, Sweep, next_trial, open_study, parse_varied, settings_of
 from tests.training.helpers import write
 
 from .data_files import check_message

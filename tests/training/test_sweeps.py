@@ -15,8 +15,7 @@ import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.training import TrainingError
 from paddle_layers.training.sweeps.search import ended_trials, prepare_sweep, run_sweep
-from paddle_layers.training.sweeps.space import Varied, parse_varied
-from paddle_layers.training.sweeps.study import next_trial, open_study
+from paddle_layers.training.sweeps.study import Varied, next_trial, open_study, parse_varied
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, write
 
 TEXT = NETWORK + SOURCES + SETTINGS.replace("steps: 30", "steps: 10") + 'output: "out"'

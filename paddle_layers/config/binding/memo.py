@@ -10,7 +10,7 @@ from paddle_layers.define import Attributes, LayerDefinition, registries
 from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import DiagnosticReport, TooManyFaults
 from ..reading.fields import INT, STRING, WORD, Field, Recall
-from ..reading.patterns import SIMPLE_BLOCK, SIMPLE_FIELD
+from ..reading.lexer import SIMPLE_BLOCK, SIMPLE_FIELD
 from ..reading.reader import read_text
 from .binder import Binder
 from .drafting import make_setup

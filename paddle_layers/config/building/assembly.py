@@ -10,8 +10,7 @@ from ..diagnostics.diagnostic import Note, Source
 from ..diagnostics.report import ConfigError, warn
 from ..wiring.network_builder import Wired, wire_text
 from ..writing.text import attributes_fields, fields_text, value_text
-from .calls import Call, Sink, StepCalls, Value
-from .stepcalls import check_scope
+from .calls import Call, Sink, StepCalls, Value, check_scope
 
 
 def build(outputs: Sequence[Any], name: str) -> Wired:

@@ -8,18 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from paddle_layers.define import LayerDefinition, ShapeError, Type
+from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
 from paddle_layers.define.bodies import inputs_of_call
-from paddle_layers.define.errors import brief
+from paddle_layers.define.errors import UnknownName, brief, suggestion
 
 from ..binding.steps import GROUP
-from .calls import Call, Sink, StepCalls, Value
-from .stepcalls import check_scope, current_scope, outputs_of, step_scope, types_in_step
+from .calls import Call, Sink, StepCalls, Value, check_scope, current_scope, outputs_of, step_scope, types_in_step
 
 HEADERS = ("name", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down")
 """Fields of the layer itself that a helper takes as keyword arguments; blocks are dicts or lists of dicts."""
-
 _PYTHON_TYPES = {"INT": int, "FLOAT": float, "BOOL": bool, "STRING": str, "CHOICE": str}
+_HELPERS: dict[int, Callable[..., Any]] = {}
 
 
 def signature_of(definition: LayerDefinition) -> inspect.Signature:
@@ -76,10 +75,10 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
     except ShapeError as error:
         message = f"`{definition.name}`: {error.message}"
         raise error.restated(message, attribute=error.attribute, input=error.input) from None
-    return _made(Call(definition, values, attributes, headers, _caller()), types)
+    return _outputs_of(Call(definition, values, attributes, headers, _caller()), types)
 
 
-def _made(call: Call, types: Sequence[Type]) -> Any:
+def _outputs_of(call: Call, types: Sequence[Type]) -> Any:
     """The result of a helper: the one output, a tuple of several, or a placeholder for a layer without outputs."""
     scope = current_scope()
     if scope is not None:
@@ -108,7 +107,7 @@ def _call_group(
         outputs = outputs_of(step, seen, scope)
     made = StepCalls(tuple(scope.calls), outputs, static)
     call = Call(definition, values, definition.bind(settings), headers, _caller(), made)
-    return _made(call, [value.type._replace(level=value.type.level + 1) for value in outputs])
+    return _outputs_of(call, [value.type._replace(level=value.type.level + 1) for value in outputs])
 
 
 def _listed(value: Any) -> Sequence[Any]:
@@ -138,3 +137,60 @@ def _caller() -> str:
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paddle_layers."):
         frame = frame.f_back
     return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def helper(name: str) -> Callable[..., Any]:
+    """The helper of a layer type. Raises `AttributeError` with the suggested name for an unknown type."""
+    # `inspect`, `copy` and others probe modules for dunder names; these must not load plugins.
+    if name.startswith("__"):
+        raise AttributeError(name)
+    try:
+        definition: LayerDefinition = registries["layer"][name]
+    except UnknownName as error:
+        raise AttributeError(str(error)) from None
+    # By identity, not by name: a plugin that is loaded again has a new definition under its name.
+    if id(definition) not in _HELPERS:
+        _HELPERS[id(definition)] = _helper_of(definition)
+    return _HELPERS[id(definition)]
+
+
+def helper_names() -> list[str]:
+    """Names of all helpers."""
+    return list(registries["layer"])
+
+
+def _helper_of(definition: LayerDefinition) -> Callable[..., Any]:
+    signature = signature_of(definition)
+
+    def call(*inputs: Any, **settings: Any) -> Any:
+        if unknown := [key for key in settings if key not in signature.parameters]:
+            near = suggestion(unknown[0], signature.parameters)
+            raise TypeError(f"nn.{definition.name} has no argument `{unknown[0]}`{near}")
+        if (setting := next((one for one in inputs if isinstance(one, (bool, int, float, str))), None)) is not None:
+            named = next((name for name, one in definition.attributes.items() if one.required), "NAME")
+            raise TypeError(
+                f"the inputs of `{definition.name}` must be values returned by other helpers, found {setting!r}; "
+                f"attributes are keyword arguments: write {named}={setting!r}"
+            )
+        # A list instead of separate inputs is legal, but the signature cannot describe it.
+        if not (inputs and isinstance(inputs[0], (list, tuple))):
+            try:
+                signature.bind(*inputs, **settings)
+            except TypeError as error:
+                raise TypeError(f"nn.{definition.name}: {error}") from None
+        return call_layer(definition, inputs, settings)
+
+    made: Any = call
+    made.__name__ = made.__qualname__ = definition.name
+    made.__doc__ = _document(definition)
+    made.__module__ = "paddle_layers.nn"
+    made.__signature__ = signature
+    return call
+
+
+def _document(definition: LayerDefinition) -> str:
+    lines = [definition.description, ""]
+    for title, fields in (("Inputs", definition.inputs), ("Attributes", definition.attributes)):
+        if fields:
+            lines += [f"{title}:", *(f"    {name}: {field.doc}" for name, field in fields.items()), ""]
+    return "\n".join(lines).rstrip() + "\n"

@@ -8,11 +8,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ..columns import GapColumn, Rows, WordColumn
+from ..columns import GapColumn, Rows, Vocabulary, WordColumn
 from ..dataset import Dataset
 from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
-from ..vocabulary import Vocabulary
 from .tables import BadCell, CsvTable
 from .text_lines import IndexedLines
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..columns import Rows, SequenceColumn, WordColumn
+from ..columns import Rows, SequenceColumn, Vocabulary, WordColumn
 from ..dataset import Dataset
 from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
-from ..vocabulary import Vocabulary
 from .files import PositionedFile
 from .text_lines import IndexedLines, numbered_lines, words_lines
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from paddle_layers.define import Bool, Choice, Int, String, Strings, source
 
+from ..columns import PUNCTUATION, Vocabulary
 from ..dataset import Dataset
 from ..formats.converted_files import ENCODINGS, Utf8File
 from ..formats.csv_records import Dialect
@@ -14,7 +15,6 @@ from ..formats.table_columns import LargeTable, TableColumns
 from ..formats.tables import CsvTable
 from ..formats.text_lines import is_large
 from ..problems import DataError
-from ..vocabulary import PUNCTUATION, Vocabulary
 
 QUOTES = {"double": '"', "single": "'", "none": ""}
 

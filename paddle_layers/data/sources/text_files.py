@@ -10,13 +10,13 @@ import numpy as np
 
 from paddle_layers.define import Bool, Choice, Int, String, Strings, source
 
+from ..columns import PUNCTUATION, Vocabulary
 from ..dataset import Dataset
 from ..formats.converted_files import ENCODINGS, Utf8File
 from ..formats.text_files import Coding, WordSequences, large_text
 from ..formats.text_lines import is_large
 from ..formats.tokenizers import Tokenizer, read_dictionary
 from ..problems import DataError
-from ..vocabulary import PUNCTUATION, Vocabulary
 
 _EXCLUSIVE = {
     "tokenizer": ("dictionary", "unknown", "lowercase", "punctuation", "min_count", "max_words"),

@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from ..errors import InvalidAttributes
-from ..fields.attribute_values import Attributes
+from ..fields.attribute_values import COMMON, Attributes, bias_attribute
 from ..fields.attributes import Attribute
 from ..fields.axes import REST, Axis, takes_what_is_left
-from ..fields.common_attributes import COMMON, bias_attribute
 from ..fields.examples import Example
 from ..fields.tensors import Arity, Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp, arity_of
 from ..fields.types import Type, product

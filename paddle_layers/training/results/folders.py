@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle_layers.data.fitted_preprocessing import FILE as LEARNED
-from paddle_layers.define.file_locks import HAS_FILE_LOCKS, lock_file
+from paddle_layers.define.concurrency import HAS_FILE_LOCKS, lock_file
 from paddle_layers.define.output_folders import Folder, LinkError, new_folder, open_folder, remove_matching
 
 from ..callbacks.monitoring import BEST, BEST_FOLDER, RELOADED, clear_watched

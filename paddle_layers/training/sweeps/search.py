@@ -31,8 +31,7 @@ from ..results.folders import output_folder
 from ..results.result_names import best_of, column_names
 from ..results.run_files import read_run
 from ..trainer import Options, run_training
-from .space import parse_varied
-from .study import Sweep, check_same, next_trial, open_study, reading_journal, settings_of, trial_folder
+from .study import Sweep, check_same, next_trial, open_study, parse_varied, reading_journal, settings_of, trial_folder
 
 if TYPE_CHECKING:
     from optuna.study import Study
