@@ -106,7 +106,7 @@ class CheckpointManager:
         # These report problems of the training itself, where weights may be useless or memory is exhausted.
         except (TrainingError, DeviceError):
             raise
-        except Exception:
+        except Exception:  # raised again; a callback or a reader may fail in any way, and the weights must survive
             with contextlib.suppress(Exception):  # the disk may be full; what is reported is the first error
                 parameters = self._net.arena.by_name.values()
                 if self._saved_weights != self._run.step and all(np.isfinite(one.value).all() for one in parameters):
