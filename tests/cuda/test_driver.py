@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import re
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,10 +17,12 @@ from paddle_layers.runtime import net as net_module
 from paddle_layers.runtime.batch.transfers import write_batch
 from paddle_layers.runtime.devices.cuda import Cuda, cuda_driver, parameters_of, ptx_of
 from paddle_layers.runtime.devices.cuda import driver as driver_module
-from paddle_layers.runtime.devices.cuda.compile import CudaDriver, signature
+from paddle_layers.runtime.devices.cuda.compile import CudaDriver, launch_driver, signature
 from paddle_layers.runtime.devices.cuda.driver import DriverCard, card_problem
+from paddle_layers.runtime.devices.cuda.texts import AT_ONCE
+from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.testing.properties.cuda import cuda_drivers
+from paddle_layers.testing.properties.cuda import cuda_drivers, launches_of
 from tests.cuda.fake_driver import FakeDriver, PagingDriver, Status
 
 NETWORK = """
@@ -158,3 +162,20 @@ def width(type_: Any) -> int:
     if isinstance(type_, types.UniTuple):
         return type_.count * width(type_.dtype)
     return 5 + 2 * type_.ndim if isinstance(type_, types.Array) else 1
+
+
+def relu(elements: int) -> CudaDriver:
+    """The driver of `relu` for a number of elements."""
+    text = 'layer { name: "x" type: "data" data { shape: 1 } } layer { name: "y" type: "relu" input: "x" }'
+    (launch,) = launches_of(pl.loads(text), training=False)
+    return launch_driver(replace(launch, total=Extent(elements)), "float32")
+
+
+def test_loads_of_a_thread_are_in_flight_together():
+    accesses = re.findall(r"(ld|st)\.global", ptx_of(relu(6)))
+    assert accesses[: 2 * AT_ONCE] == ["ld"] * AT_ONCE + ["st"] * AT_ONCE
+
+
+@pytest.mark.parametrize(("elements", "wide"), [(2**31, False), (2**31 + 1, True)])
+def test_numbers_of_elements_have_64_bits_only_where_they_need_them(elements, wide):
+    assert ("unsigned = numba.uint64" in relu(elements).text) is wide

@@ -1,6 +1,7 @@
 """Tuned CUDA kernels: equal to the point functions in numba's simulator, and lean in PTX and machine code."""
 
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -67,10 +68,12 @@ def compare(kind, rows, shape, settings, names=("first",), dtype="float64"):
         pytest.param(35, 66, 34, 1, id="tiles of 64", marks=pytest.mark.slow),
         pytest.param(35, 66, 34, gemm.ENOUGH, id="many tiles of 16", marks=pytest.mark.slow),
         pytest.param(66, 66, 66, 1, id="many tiles of 64", marks=pytest.mark.slow),
+        pytest.param(130, 67, 66, 0, id="tiles of 128", marks=pytest.mark.slow),
     ],
 )
 def test_fc(rows, columns, size, enough, monkeypatch):
     monkeypatch.setattr(gemm, "ENOUGH", enough)
+    monkeypatch.setattr(gemm, "ENOUGH_LARGEST", 1 if enough == 0 else sys.maxsize)
     assert compare("fc", rows, (columns,), f"size: {size}") == {"fc_y", "fc_dx", "fc_dweight"}
 
 
@@ -111,6 +114,12 @@ def test_blocks_share_the_depth_of_a_gradient_of_filters(rows, shape, settings, 
 def test_conv_by_large_tiles(monkeypatch):
     monkeypatch.setattr(gemm, "ENOUGH", 1)
     compare("conv", 3, (34, 3, 4), "num_filters: 35 filter_size: 2 padding: 1")
+
+
+@pytest.mark.slow
+def test_conv_by_the_largest_tiles(monkeypatch):
+    monkeypatch.setattr(gemm, "ENOUGH_LARGEST", 1)
+    compare("conv", 3, (66, 4, 5), "num_filters: 67 filter_size: 1")
 
 
 @pytest.mark.parametrize(
@@ -161,12 +170,18 @@ def test_registers_hold_the_sums(kind, name, architecture):
     assert ".local" not in text
     assert ".f64" not in text
     assert text.count("fma.rn.f32") == gemm.SUMS**2
-    assert registers(cubin_of(driver, architecture)) <= 128  # then two blocks share a multiprocessor
+    cubin = cubin_of(driver, architecture)
+    assert max(attributes(cubin, REGISTERS)) <= 128  # then two blocks share a multiprocessor
+    assert not any(attributes(cubin, FRAME))  # nothing is spilled
 
 
-def registers(cubin):
-    """Registers of the functions of a cubin, by its attributes of that kind: 0x2f in the format 0x04, of 8 bytes."""
-    return max(int.from_bytes(count, "little") for count in re.findall(rb"\x04\x2f\x08\0.{4}(.{4})", cubin, re.DOTALL))
+REGISTERS, FRAME = b"\x2f", b"\x11"
+
+
+def attributes(cubin, kind):
+    """Values of an attribute of the functions of a cubin: of 8 bytes, in the format 0x04."""
+    found = re.findall(rb"\x04" + re.escape(kind) + rb"\x08\0.{4}(.{4})", cubin, re.DOTALL)
+    return [int.from_bytes(value, "little") for value in found]
 
 
 def test_a_kernel_after_another_one_is_checked(monkeypatch):

@@ -10,7 +10,7 @@ from .kinds import KINDS
 from .running import ENDLESS, Verdict
 from .sources import Mutant
 
-WANTED = 0.95
+WANTED = 0.98
 """Share of the mutants that has to be killed."""
 Outcomes = Mapping[Mutant, Verdict]
 

@@ -103,6 +103,10 @@ class Kernel:
         shape = f"{self.targets[0]}.shape"
         return ["width_" if index == self.along else f"{shape}[{axis}]" for axis, index in enumerate(self.indices)]
 
+    def value(self, result: str | None = None) -> str:
+        """What is stored in a single target."""
+        return f"{self.factor} * {result or self.call()}" if self.factor else result or self.call()
+
     def store(self, result: str | None = None, index: str = "{}") -> list[str]:
         """Lines that store one element; they compute it, unless its name is given. `index` wraps the indices."""
         at = list(self.indices) or ["0"]
@@ -112,8 +116,7 @@ class Kernel:
             at[self.indices.index(self.along)] += " + begin_"
         place, sign = ", ".join(map(index.format, at)), "+=" if self.accumulate else "="
         if len(self.targets) == 1:
-            times = f"{self.factor} * " if self.factor else ""
-            return [f"{self.targets[0]}[{place}] {sign} {times}{result or self.call()}"]
+            return [f"{self.targets[0]}[{place}] {sign} {self.value(result)}"]
         stores = [f"{target}[{place}] {sign} value_[{i}]" for i, target in enumerate(self.targets)]
         return [f"value_ = {result or self.call()}", *stores]
 

@@ -10,6 +10,7 @@ from paddle_layers.kernels.cuda.gemm import (
     ALONG,
     CAPACITY,
     EPILOGUE_ROUNDS,
+    LARGEST,
     LEFT,
     LOADS,
     MIN_WORK,
@@ -26,6 +27,7 @@ from paddle_layers.kernels.cuda.gemm import (
     multiply,
     put,
     store,
+    store_sums,
     work_per_iteration,
 )
 from paddle_layers.kernels.tuned import tuned
@@ -88,6 +90,9 @@ def fc_y(y, x, weight, accumulate):
         multiply(tile, sums, thread, bits)
         # No thread overwrites the slab while another one still reads it.
         cuda.syncthreads()
+    if bits == LARGEST:
+        store_sums(y, sums, top, left, accumulate, thread)
+        return
     # A quarter of the threads per round (two warps), since their sums fill shared memory; a fixed order keeps the bits.
     for round_ in range(EPILOGUE_ROUNDS):
         if round_ == thread >> 6:
@@ -119,6 +124,9 @@ def fc_dx(dx, dy, weight, accumulate):
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
+    if bits == LARGEST:
+        store_sums(dx, sums, top, left, accumulate, thread)
+        return
     for round_ in range(EPILOGUE_ROUNDS):
         if round_ == thread >> 6:
             collect(tile, sums, round_ == 0, thread, bits)
@@ -151,6 +159,9 @@ def fc_dweight(dweight, x, dy, accumulate):
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
+    if bits == LARGEST:
+        store_sums(dweight, sums, top, left, accumulate, thread)
+        return
     for round_ in range(EPILOGUE_ROUNDS):
         if round_ == thread >> 6:
             collect(tile, sums, round_ == 0, thread, bits)

@@ -11,6 +11,7 @@ from paddle_layers.kernels.cuda.gemm import (
     ALONG,
     CAPACITY,
     EPILOGUE_ROUNDS,
+    LARGEST,
     LEFT,
     LOADS,
     MIN_WORK,
@@ -45,6 +46,7 @@ from .implicit_im2col import (
     place_tap,
     place_tap_back,
     place_window,
+    store_row_sums,
     store_rows,
 )
 
@@ -132,6 +134,11 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
+    if bits == LARGEST:
+        store_row_sums(
+            y, sums, group * filters + top, (group + 1) * filters, P * Q, outer, windows - left, False, thread
+        )
+        return
     # A quarter of the threads per round, as in `fc`; the order is fixed.
     for round_ in range(EPILOGUE_ROUNDS):
         if round_ == thread >> 6:
@@ -178,6 +185,9 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
+    if bits == LARGEST:
+        store_row_sums(dx, sums, group * D + top, (group + 1) * D, H * W, outer, pixels - left, accumulate, thread)
+        return
     for round_ in range(EPILOGUE_ROUNDS):
         if round_ == thread >> 6:
             collect(tile, sums, round_ == 0, thread, bits)

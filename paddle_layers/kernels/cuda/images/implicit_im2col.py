@@ -9,7 +9,7 @@ fetch.
 from __future__ import annotations
 
 from paddle_layers.define.functions.point_functions import helper, real
-from paddle_layers.kernels.cuda.gemm import ALONG, LEFT, LOADS, RIGHT, THREADS, result, spot
+from paddle_layers.kernels.cuda.gemm import ALONG, LARGEST, LEFT, LOADS, RIGHT, SUMS, THREADS, result, spot
 
 TABLE = 768
 """Entries of a table: six rows, as many columns as the deepest slab has."""
@@ -119,3 +119,16 @@ def store_rows(values, tile, first, last, stride, outer, columns, accumulate, th
                 values.flat[at] += result(tile, row, column, bits)
             else:
                 values.flat[at] = result(tile, row, column, bits)
+
+
+@helper
+def store_row_sums(values, sums, first, last, stride, outer, columns, accumulate, thread):
+    """Writes the sums of a thread, for the largest tiles."""
+    steps = 1 << (LARGEST - 3)
+    for i in range(SUMS):
+        row = first + thread // steps * 4 + i // 4 * (4 * steps) + i % 4
+        for j in range(SUMS):
+            column = thread % steps * 4 + j // 4 * (4 * steps) + j % 4
+            if row < last and column < columns:
+                at = row * stride + outer.flat[OTHER + column]
+                values.flat[at] = values.flat[at] + sums[i, j] if accumulate else sums[i, j]

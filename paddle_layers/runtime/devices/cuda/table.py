@@ -57,7 +57,7 @@ class CudaTable:
         self._sized = Sizes([slot if isinstance(slot, Extent) else Extent() for slot in self._slots])
         self._totals = Sizes([elements_of(launch) for launch in launches])
         self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
-        self._spread = np.array([driver.spread for driver in drivers], bool)
+        self._per_thread = np.array([driver.per_thread for driver in drivers], np.int64)
         self._keys = [(at, slot.op) for at, slot in enumerate(self._slots) if isinstance(slot, Key)]
         self._rates = [(at, slot) for at, slot in enumerate(self._slots) if isinstance(slot, Rate)]
         self._settings = [(at, slot) for at, slot in enumerate(self._slots) if isinstance(slot, Setting)]
@@ -116,13 +116,14 @@ class CudaTable:
         self._totals.write(blocks, rows)
         for row, items_of in self._tuned:
             blocks[row] = items_of(rows.of)
-        self._spread_out(blocks, self._spread)
+        self._spread_out(blocks, self._per_thread)
         self._loops = [self._written_out(section, rows) for section in self._sections]
 
-    def _spread_out(self, blocks: NDArray[np.int64], which: NDArray[np.bool_]) -> None:
+    def _spread_out(self, blocks: Ints, per_thread: Ints) -> None:
         """Blocks of threads for elements."""
-        threads = self._card.threads
-        blocks[which] = np.minimum((blocks[which] + threads - 1) // threads, self._card.blocks)
+        which = per_thread > 0
+        elements = self._card.threads * per_thread[which]
+        blocks[which] = np.minimum((blocks[which] + elements - 1) // elements, self._card.blocks)
 
     def _written_out(self, section: Section, rows: Rows) -> CudaLoop:
         places = range(section.first, section.last)
@@ -131,7 +132,7 @@ class CudaTable:
         sizes = [itemsizes(self._dtype, found) for found in slots]
         loop = CudaLoop(section, rows, self._launches, slots, numbers, sizes, self._address)
         loop.rows[:, [0, 2]] = self.rows[loop.places][:, [0, 2]]
-        self._spread_out(loop.rows[:, 1], self._spread[loop.places])
+        self._spread_out(loop.rows[:, 1], self._per_thread[loop.places])
         return loop
 
     def set_keys(self, key: Callable[[str], int]) -> None:
