@@ -104,7 +104,7 @@ def table(results: Sequence[Result]) -> Markdown:
     """A line per case with the columns of every metric and baseline, and the conditions of the measurements."""
     cases = list(dict.fromkeys(result.case for result in results))
     titles: list[str] = ["case"]
-    columns: list[list[str]] = [[cell(case) for case in cases]]
+    columns: list[list[str]] = [[cell(case) for case in labels(results)]]
     metrics, compared = {result.metric for result in results}, any(result.library for result in results)
     for metric, library in dict.fromkeys((result.metric, result.library) for result in results):
         of_metric = [result for result in results if result.metric == metric]
@@ -130,6 +130,13 @@ def table(results: Sequence[Result]) -> Markdown:
     head = [f"| {' | '.join(map(cell, titles))} |", "|---" + "|---:" * (len(titles) - 1) + "|"]
     lines = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
     return Markdown("\n".join([*head, *lines, "", *conditions(results)]))
+
+
+def labels(results: Sequence[Result]) -> list[str]:
+    """The cases, with their machines if those are different ones."""
+    machines = {result.case: result.machine.partition(": ")[2] for result in results}
+    several = len(set(machines.values())) > 1
+    return [f"{case} ({name})" if several and name != case else case for case, name in machines.items()]
 
 
 def conditions(results: Sequence[Result]) -> Iterator[str]:
