@@ -2801,6 +2801,29 @@ def lstmemory(
     return_state: return the final cell states as a second output (false)
     """
 
+def matmul(
+    x: Value,
+    other: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Matrix product of two inputs: `y[m, p] = sum_k x[m, k] * other[k, p]` for each sample.
+
+    The last two axes are those of the matrices. Axes before them, such as the heads of attention, are the same in both
+    inputs; each has its own product. For a learned matrix see `fc`, for vectors `dot_prod` and `out_prod`, for
+    attention `multi_head_attention`. To transpose a matrix, use `permute`.
+
+    x: left matrices
+    other: right matrices, with as many rows as the left ones have columns
+    """
+
 def max_pool_with_mask(
     x: Value,
     *,

@@ -50,10 +50,6 @@ REFUSED = {
     "negative steps, dynamic ends": ("rotate-0", "rotate-1"),
     "exponent must be a constant": ("row_power-0", "row_power-1"),
     "arithmetic with ids": ("arg_max-0",),
-    "a product of two values": (
-        *("linear_comb-0", "linear_comb-1", "linear_comb-2"),
-        *("conv_operator-0", "conv_operator-1", "conv_operator-2", "conv_operator-3"),
-    ),
     "along channels or along pixels": ("layer_norm-5", "mvn-2"),
     "a mean or standard deviation": ("mvn-1",),
     "cannot broadcast shapes": ("out_prod-0",),

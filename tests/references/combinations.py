@@ -27,6 +27,7 @@ REFERENCES = {
     "interpolation": rows(lambda weight, a, b: b + weight * (a - b), "weight", "a", "b"),
     "linear_comb": rows(lambda w, vectors: w @ vectors.reshape(len(w), -1), "weights", "vectors"),
     "dot_prod": rows(lambda a, b: [a @ b], "a", "b"),
+    "matmul": rows(lambda x, other: np.einsum("...mk,...kp->...mp", x, other), "x", "other"),
     "out_prod": rows(lambda a, b: np.outer(a, b).ravel(), "a", "b"),
     "cos_sim": cos_sim,
 }

@@ -237,7 +237,23 @@ def product(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A MatMul of two values."""
     if isinstance(x, AttentionScores) and isinstance(y, View):
         return _weighted(step, x, y)
-    return _scores(step, step.view(x, "first input"), step.view(y, "second input"))
+    left, right = step.view(x, "first input"), step.view(y, "second input")
+    # A sequence of any length is no axis of a matrix here: such products exist in attention only.
+    if any(atom.name for atom in atoms_of((*left.layout[-2:], *right.layout[-2:]))):
+        return _scores(step, left, right)
+    return _matrices(step, left, right)
+
+
+def _matrices(step: OperatorContext, left: View, right: View) -> View:
+    """`[N, ..., M, K]` times `[N, ..., K, P]`."""
+    one, other = step.rows(left), step.rows(right)
+    step.refuse_unless(one.lead == other.lead, "a product of values of different batches is not supported")
+    shapes = f"{list(one.value.dims)} and {list(other.value.dims)}"
+    step.refuse_unless(
+        len(one.value.dims) == len(other.value.dims) >= 2 and one.value.dims[:-2] == other.value.dims[:-2],
+        f"a product of {shapes} for each sample needs two matrices with the same axes before them",
+    )
+    return step.made(step.layer("matmul", one.value, other.value).outputs[0], one)
 
 
 def _scores(step: OperatorContext, query: View, keys: View) -> AttentionScores:

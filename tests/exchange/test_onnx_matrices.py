@@ -1,0 +1,97 @@
+"""Attention over a fixed number of tokens, such as the patches of an image: products of matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+import paddle_layers as pl
+
+CHANNELS, TOKENS, HEADS = 8, 16, 2
+RNG = np.random.default_rng(0)
+
+
+class Graph:
+    """Nodes and constants of a model under construction."""
+
+    def __init__(self) -> None:
+        self.nodes, self.constants = [], []
+
+    def add(self, operator, *inputs, **attributes):
+        """A node; returns the name of its output."""
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, inputs, [name], **attributes))
+        return name
+
+    def constant(self, value):
+        """A constant; returns its name."""
+        name = f"c{len(self.constants)}"
+        self.constants.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def weight(self, *shape):
+        """A random constant."""
+        return self.constant((RNG.standard_normal(shape) * 0.3).astype(np.float32))
+
+    def save(self, path, inputs, output):
+        """Write the model with inputs `[N, ...]`."""
+        given = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *dims]) for name, dims in inputs.items()]
+        outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)]
+        graph = helper.make_graph(self.nodes, "attention", given, outputs, self.constants)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+
+
+def patches(graph):
+    """Tokens of an image."""
+    columns = graph.add("Conv", "x", graph.weight(CHANNELS, 3, 2, 2), strides=[2, 2], kernel_shape=[2, 2])
+    flat = graph.add("Reshape", columns, graph.constant([0, CHANNELS, TOKENS]))
+    return graph.add("Transpose", flat, perm=[0, 2, 1])
+
+
+def attention(graph, tokens):
+    """Heads of scaled dot products, and the sum with the tokens."""
+    heads = graph.constant([0, TOKENS, HEADS, CHANNELS // HEADS])
+    parts = []
+    for order in ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]):
+        part = graph.add("MatMul", tokens, graph.weight(CHANNELS, CHANNELS))
+        parts.append(graph.add("Transpose", graph.add("Reshape", part, heads), perm=order))
+    query, keys, values = parts
+    scores = graph.add("Mul", graph.add("MatMul", query, keys), graph.constant(np.float32(0.5)))
+    mean = graph.add("MatMul", graph.add("Softmax", scores, axis=-1), values)
+    back = graph.add("Reshape", graph.add("Transpose", mean, perm=[0, 2, 1, 3]), graph.constant([0, TOKENS, CHANNELS]))
+    return graph.add("Add", graph.add("MatMul", back, graph.weight(CHANNELS, CHANNELS)), tokens)
+
+
+def equal(path, feeds):
+    """Checks the import against onnxruntime, for several batches, and that every weight learns."""
+    imported = pl.import_onnx(path)
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    name = session.get_outputs()[0].name
+    with imported.net() as net:
+        for rows in (3, 1):
+            given = {key: RNG.standard_normal((rows, *dims)).astype(np.float32) for key, dims in feeds.items()}
+            expected = session.run([name], given)[0]
+            found = net.forward(given, phase="test")[imported.outputs[name]]
+            np.testing.assert_allclose(found.reshape(expected.shape), expected, rtol=1e-4, atol=1e-5)
+        value = net.forward(given, phase="train", step=0)[imported.outputs[name]]
+        net.backward(gradients={imported.outputs[name]: np.ones_like(value)})
+        assert all(np.abs(one.gradient).max() > 0 for one in net.parameters.values())
+    return imported
+
+
+def test_attention_over_the_patches_of_an_image(tmp_path):
+    graph = Graph()
+    graph.save(tmp_path / "m.onnx", {"x": [3, 8, 8]}, attention(graph, patches(graph)))
+    imported = equal(tmp_path / "m.onnx", {"x": [3, 8, 8]})
+    assert imported.text.count('type: "matmul"') == 2
+
+
+@pytest.mark.parametrize("second", ([3, 4, 2], [2, 5, 4]))
+def test_a_product_with_other_axes_before_the_matrices_is_refused(second, tmp_path):
+    graph = Graph()
+    graph.save(tmp_path / "m.onnx", {"x": [2, 3, 4], "z": second}, graph.add("MatMul", "x", "z"))
+    with pytest.raises(Exception, match="a product of|axis K of input"):
+        pl.import_onnx(tmp_path / "m.onnx")
