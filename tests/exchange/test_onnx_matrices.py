@@ -89,9 +89,46 @@ def test_attention_over_the_patches_of_an_image(tmp_path):
     assert imported.text.count('type: "matmul"') == 2
 
 
-@pytest.mark.parametrize("second", ([3, 4, 2], [2, 5, 4]))
+@pytest.mark.parametrize("second", [[3, 4, 2], [2, 5, 4]])
 def test_a_product_with_other_axes_before_the_matrices_is_refused(second, tmp_path):
     graph = Graph()
     graph.save(tmp_path / "m.onnx", {"x": [2, 3, 4], "z": second}, graph.add("MatMul", "x", "z"))
-    with pytest.raises(Exception, match="a product of|axis K of input"):
+    with pytest.raises(Exception, match=r"a product of|axis K of input"):
         pl.import_onnx(tmp_path / "m.onnx")
+
+
+def test_a_class_token_before_the_patches(tmp_path):
+    """As vision transformers have it: expanded to the batch, joined, query, key and value cut from one product."""
+    graph = Graph()
+    tokens = patches(graph)
+    batch = graph.add("Gather", graph.add("Shape", "x"), graph.constant(np.int64(0)))
+    sizes = [graph.add("Unsqueeze", batch, graph.constant([0])), graph.constant([1]), graph.constant([CHANNELS])]
+    token = graph.add("Expand", graph.weight(1, 1, CHANNELS), graph.add("Concat", *sizes, axis=0))
+    joined = graph.add("Concat", token, tokens, axis=1)
+    placed = graph.add("Add", joined, graph.weight(1, TOKENS + 1, CHANNELS))
+    product = graph.add("MatMul", placed, graph.weight(CHANNELS, 3 * CHANNELS))
+    apart = graph.add("Reshape", product, graph.constant([0, TOKENS + 1, 3, HEADS, CHANNELS // HEADS]))
+    turned = graph.add("Transpose", apart, perm=[2, 0, 3, 1, 4])
+    query, keys, values = (graph.add("Gather", turned, graph.constant(np.int64(part)), axis=0) for part in range(3))
+    scores = graph.add("MatMul", query, graph.add("Transpose", keys, perm=[0, 1, 3, 2]))
+    mean = graph.add("MatMul", graph.add("Softmax", scores, axis=-1), values)
+    back = graph.constant([0, TOKENS + 1, CHANNELS])
+    found = graph.add("Reshape", graph.add("Transpose", mean, perm=[0, 2, 1, 3]), back)
+    graph.save(tmp_path / "m.onnx", {"x": [3, 8, 8]}, graph.add("Gather", found, graph.constant(np.int64(0)), axis=1))
+    imported = equal(tmp_path / "m.onnx", {"x": [3, 8, 8]})
+    assert 'type: "parameter"' in imported.text
+
+
+def test_a_constant_beside_the_patches_of_one_image(tmp_path):
+    """What exporters write for a batch of one."""
+    graph = Graph()
+    found = graph.add("Concat", graph.weight(1, 2, CHANNELS), patches(graph), axis=1)
+    path = tmp_path / "m.onnx"
+    graph.save(path, {"x": [3, 8, 8]}, graph.add("MatMul", found, graph.weight(CHANNELS, 2)))
+    imported = pl.import_onnx(path)
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    image = RNG.standard_normal((1, 3, 8, 8)).astype(np.float32)
+    (expected,) = session.run(None, {"x": image})
+    with imported.net() as net:
+        found = net.forward({"x": np.concatenate([image, image])}, phase="test")[next(iter(imported.outputs.values()))]
+    np.testing.assert_allclose(found, np.concatenate([expected, expected]), rtol=1e-4, atol=1e-5)

@@ -8,8 +8,8 @@ from typing import Any
 
 from .layers import NotSupported, weight
 from .normalizations import squared
-from .operators import OperatorContext, moved, needed, operator
-from .shapes import filled_axes
+from .operators import OperatorContext, moved, operator
+from .shapes import filled_axes, repeated
 from .sizes import SymbolicSize
 from .symbolic_values import (
     AttentionScores,
@@ -289,9 +289,9 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
             return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), size)
         if isinstance(x, DynamicConstant):
             return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), x.number)
-        number = needed(
-            step.numbers(x, "input").number, "expanding a tensor constant to a dynamic size is not supported"
-        )
+        number = step.numbers(x, "input").number
+        if number is None:
+            return repeated(step, x, step.integers(more[0], "shape"))
         return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), number)
     if step.node.operator == "Expand" and isinstance(x, SymbolicValue):
         shape = step.integers(more[0], "shape")

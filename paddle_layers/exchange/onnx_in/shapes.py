@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from .layers import ImportedLayer, LayerOutput, NotSupported
-from .operators import KNOWN, OperatorContext, moved, needed, operator, view_of
+from .layers import ImportedLayer, LayerOutput, NotSupported, weight
+from .operators import KNOWN, OperatorContext, described, moved, needed, operator, view_of
 from .sequence_rows import end_row, shaped, steps_of
 from .sizes import Extent, divided, product_of, whole
 from .symbolic_values import (
@@ -21,6 +22,7 @@ from .symbolic_values import (
     PositionGrid,
     PositionLookup,
     PredictedClass,
+    RepeatedConstant,
     ReversedSequence,
     StepPositions,
     SymbolicValue,
@@ -151,6 +153,38 @@ def filled_axes(step: OperatorContext, sizes: list[Any]) -> Layout:
     return tuple((step.steps[size],) if size in step.steps else () for size in sizes)
 
 
+def repeated(step: OperatorContext, x: ConstantValue, sizes: list[Any]) -> RepeatedConstant:
+    """A constant that is repeated for each sample."""
+    reason = "expanding a tensor constant to a dynamic size is only supported along the batch axis"
+    rank, shape = len(sizes), x.array.shape
+    first = rank - len(shape)
+    step.refuse_unless(
+        first >= 0 and not isinstance(sizes[0], int) and all(isinstance(size, int) for size in sizes[1:]), reason
+    )
+    step.refuse_unless(first > 0 or shape[0] == 1, reason)
+    # A size of 1 in the shape leaves that axis of the constant as it is.
+    whole_ = np.broadcast_shapes((1,) * first + shape, (1, *sizes[1:]))
+    step.budget.check(math.prod(whole_))
+    constant = ConstantValue(np.broadcast_to(x.array, whole_), x.source)
+    return RepeatedConstant(((), *(axis_for(size) for size in whole_[1:])), constant=constant)
+
+
+def _for_every_sample(step: OperatorContext, given: Any, like: View) -> View:
+    """A constant part as a layer, with the batch of another part; it is trained."""
+    if isinstance(given, ConstantValue) and given.array.ndim == len(like.layout) and given.array.shape[0] == 1:
+        constant = step.numbers(given, "input")
+    elif isinstance(given, RepeatedConstant):
+        constant = step.numbers(given.constant, "input")
+    else:
+        return step.view(given)
+    lead = like.layout[: step.lead(like)]
+    step.refuse_unless(len(lead) == 1, "a constant part of sequences is not supported")
+    dims = constant.array.shape[1:]
+    weights = {"weight": weight(constant.array.reshape(dims), constant.source)}
+    made = step.layer("parameter", like.value, weights=weights, shape=list(dims), suffix="constant")
+    return view_of(made.outputs[0], like.rows, lead)
+
+
 @operator("Trilu")
 def triangle(step: OperatorContext, x: Any, shift: Any = None) -> Operand:
     """A row sees itself and those before."""
@@ -161,10 +195,14 @@ def triangle(step: OperatorContext, x: Any, shift: Any = None) -> Operand:
     return Mask(x.layout, causal=True)
 
 
-@operator("Concat")
+@operator("Concat", constants=True)
 def concat(step: OperatorContext, *parts: Any) -> Operand:
     """Concatenation along the channels."""
-    views = [step.view(part) for part in parts]
+    given = [step.settled(part) for part in parts]
+    like = next((part for part in given if isinstance(part, View)), None)
+    if like is None:
+        raise NotSupported(f"input is {described(given[0])}, expected the output of a layer")
+    views = [_for_every_sample(step, part, like) for part in given]
     axis = step.axis(step.attribute("axis", 0), len(views[0].layout))
     rows = [step.rows(view) for view in views]
     first = rows[0]
@@ -212,9 +250,36 @@ def cut(step: OperatorContext, view: View, axis: int, sizes: list[int]) -> list[
         scale = inner if len(value.dims) == 1 else 1
         made = _sliced_once(step, value, [one * scale for one in sizes])
         return [_part(plain, axis, one, size) for one, size in zip(made.outputs, sizes, strict=True)]
+    at = _run_of(plain, axis)
+    if at is not None:
+        return _cut_in_memory_order(step, plain, axis, at, sizes)
     rows = step.rows(plain)
     made = _sliced_once(step, rows.value, sizes, step.axis_of_row(axis, rows))
     return [step.made(one, rows) for one in made.outputs]
+
+
+def _run_of(view: View, axis: int) -> int | None:
+    """Where the atoms of an axis are in a row, if its axes are permuted; None if they are not, or are apart."""
+    run, inside = view.layout[axis], view.inside
+    if not run or atoms_of(view.layout) == view.order:
+        return None
+    places = range(len(inside) - len(run) + 1)
+    return next((place for place in places if inside[place : place + len(run)] == run), None)
+
+
+def _cut_in_memory_order(step: OperatorContext, view: View, axis: int, at: int, sizes: list[int]) -> list[View]:
+    """Parts along an axis that has elements before and behind it, without a permutation: query, key and value."""
+    run = view.layout[axis]
+    dims = [whole(size_of(part)) for part in (view.inside[:at], run, view.inside[at + len(run) :])]
+    value = view.value
+    if list(value.dims) != dims:
+        made = step.known.get(("shape", value, *dims)) or step.layer("reshape", value, dims=dims, suffix="shape")
+        step.known["shape", value, *dims] = made
+        value = made.outputs[0]
+    return [
+        _part(view, axis, one, size)
+        for one, size in zip(_sliced_once(step, value, sizes, 2).outputs, sizes, strict=True)
+    ]
 
 
 def _sliced_once(step: OperatorContext, value: LayerOutput, sizes: list[int], axis: int | None = None) -> ImportedLayer:
@@ -230,8 +295,9 @@ def _sliced_once(step: OperatorContext, value: LayerOutput, sizes: list[int], ax
 
 def _part(view: View, axis: int, value: LayerOutput, size: int) -> View:
     """A part with the atoms of the whole, but the one along which it was cut."""
-    new, old = axis_for(size), set(view.layout[axis])
-    order = (*view.rows, *new, *(atom for atom in view.inside if atom not in old))
+    new, old = axis_for(size), view.layout[axis]
+    at = view.order.index(old[0])
+    order = (*view.order[:at], *new, *view.order[at + len(old) :])
     layout = tuple(new if place == axis else one for place, one in enumerate(view.layout))
     return replace(view, value=value, order=order, layout=layout)
 

@@ -164,6 +164,13 @@ class DynamicConstant(SymbolicValue):
 
 
 @dataclass(frozen=True, eq=False)
+class RepeatedConstant(SymbolicValue):
+    """The same numbers for every sample, such as a class token: the first axis of the constant has size 1."""
+
+    constant: ConstantValue = field(kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
 class PaddedView(SymbolicValue):
     """A value padded with `number` around its rows and columns: (before, after) for each axis after the channels."""
 
