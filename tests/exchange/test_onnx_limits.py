@@ -138,7 +138,7 @@ ODD = {
         [helper.make_node("Unsqueeze", ["x", "a"], ["y"])], [tensor("a", [1, 1], "i8")], "duplicate axes"),
     "a weight in a pool": ([helper.make_node("GlobalAveragePool", ["w"], ["p"]),
                             helper.make_node("Add", ["x", "p"], ["y"])],
-                           [tensor("w", np.ones((5, 4)), "f4")], "input is a constant"),
+                           [tensor("w", np.ones((5, 4)), "f4")], "cannot broadcast a constant"),
     "starts without ends": ([helper.make_node("Slice", ["x", "a", "b"], ["y"])],
                             [tensor("a", [0], "i8"), tensor("b", [1, 2], "i8")], "must have the same length"),
     "more parts than outputs": ([helper.make_node("Split", ["w"], ["p"], num_outputs=1 << 26),

@@ -10,11 +10,12 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from paddle_layers.exchange.onnx_in.conversion import OPERATORS
+from paddle_layers.exchange.onnx_in.reference_folding import OPERATORS as REFERENCE
 
 from .onnx_models import Onnx
 
 GROWING = ("Concat", "Tile", "Expand", "ConstantOfShape", "Range", "Gather", "MatMul", "Add", "Where", "Cast", "Split")
-OPERATORS_TRIED = sorted(name for domain, name in OPERATORS if not domain)
+OPERATORS_TRIED = sorted({name for domain, name in OPERATORS if not domain} | REFERENCE)
 SIZES = (0, 1, 2, 3, 4, 1000, 1 << 20, 1 << 26, 1 << 40, -1)
 ATTRIBUTES: dict[str, tuple[Any, ...]] = {
     "axis": (0, 1, -1, 2), "to": (1, 7, 9, 10, 11), "perm": ([1, 0], [0, 2, 1], [0, 3, 2, 1]), "keepdims": (0, 1),

@@ -12,6 +12,7 @@ from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_no
 from .layers import NotSupported, Weight, weight
 from .operators import OperatorContext, operator
 from .sequence_rows import part_of_grid
+from .shapes import repeated_axes
 from .sizes import whole
 from .symbolic_values import (
     AttentionScores,
@@ -286,13 +287,15 @@ def _broadcast(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
     rows = step.rows(x)
     count = len(rows.lead)
     step.refuse_unless(y.layout[:count] == rows.lead, "inputs have different batch or time axes")
-    step.refuse_unless(atoms_of(y.layout[count:]) == y.inside, "the axes of the smaller input are permuted")
     own = [size_of(axis) for axis in y.layout[count:]]
     dims = [size_of(axis) for axis in x.layout[count:]]
     channel = own[:1] == dims[:1] and all(size == 1 for size in own[1:])
     points = own[0] == 1 and own[1:] == dims[1:] if own else False
     single = all(size == 1 for size in own)
-    step.refuse_unless(channel or points or single, "broadcasting is only supported along channels or along pixels")
+    if atoms_of(y.layout[count:]) != y.inside or not (channel or points or single):
+        # The layers broadcast along channels or pixels; along other axes the smaller value is repeated.
+        counts = [1] * count + [size if one == 1 else 1 for one, size in zip(own, dims, strict=True)]
+        return _two(step, type_, x, repeated_axes(step, y, counts))
     value = y.value
     wanted = tuple(own[:1] if channel or single else own)
     if value.dims != wanted and value.dims != tuple(own):

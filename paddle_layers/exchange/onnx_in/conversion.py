@@ -15,6 +15,7 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
     images,
     loops,
     normalizations,
+    parts,
     recurrences,
     resize,
     rows,

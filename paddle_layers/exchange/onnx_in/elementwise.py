@@ -9,7 +9,7 @@ from typing import Any
 from .layers import NotSupported, weight
 from .normalizations import squared
 from .operators import OperatorContext, moved, operator
-from .shapes import filled_axes, repeated
+from .shapes import filled_axes, repeated, repeated_axes
 from .sizes import SymbolicSize
 from .symbolic_values import (
     AttentionScores,
@@ -297,10 +297,18 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
         shape = step.integers(more[0], "shape")
         whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
         fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
-        # An Expand of a value is accepted if it changes nothing; exporters write it with a shape that is computed.
-        step.refuse_unless(fits or not isinstance(x, View), "broadcasting by Expand is not supported")
         missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
-        return moved(x, (*missing, *x.layout))
+        found = moved(x, (*missing, *x.layout))
+        # Exporters also write an Expand that changes nothing, with a shape that is computed.
+        if fits or not isinstance(found, View):
+            return found
+        sizes = [1] * (len(whole) - len(shape)) + shape
+        pairs = list(zip(sizes, whole, strict=True))
+        step.refuse_unless(
+            all(size in (1, own) or (own == 1 and isinstance(size, int)) for size, own in pairs),
+            "broadcasting by Expand to a size of the batch is not supported",
+        )
+        return repeated_axes(step, found, [1 if size in (1, own) else size for size, own in pairs])
     # Since opset 12, training is an input of the node instead of a mode of the model.
     if step.node.operator == "Dropout" and len(more) > 1 and more[1] is not None:
         training = more[1].number if isinstance(more[1], ConstantValue) else None

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from .layers import NotSupported
 from .model import Model, OnnxNode
 from .reading import KINDS
+from .reference_folding import OPERATORS as REFERENCE
+from .reference_folding import folded_by_reference
 from .sizes import NoSize
 from .symbolic_values import ConstantValue
 
@@ -70,13 +72,19 @@ def folded(
     arrays = [None if one is None else one.array for one in inputs]
     if node.domain or any(one is not None and one.ndim > MOST_AXES for one in arrays):
         return None
-    if fold is None:
+    if fold is None and node.operator not in REFERENCE:
         return None
     # Before the operation: a result of the size of its inputs has to fit.
     budget.check(sum(one.size for one in arrays if one is not None))
     try:
         with np.errstate(all="ignore"):
-            found = fold(_Facts(node, opset, budget), *arrays)
+            found = (
+                fold(_Facts(node, opset, budget), *arrays)
+                if fold
+                else folded_by_reference(node, arrays, opset, budget.check)
+            )
+        if found is None:
+            return None
         made = found if isinstance(found, list) else [found]
         sources = [one.source for one in inputs if one is not None and one.source]
         # What was computed from one parameter is a trained parameter; from several it is a constant, since training

@@ -214,8 +214,7 @@ def _fields(
         own: dict[str, Any] = {"of": name}
         if one in shares:
             own["share"] = shares[one]
-        # Numbers of the graph were constants in the original training, too.
-        if not one.trained and not name.startswith("running"):
+        if not one.trained and not name.startswith("running") and not _is_matrix(layer, one):
             own["frozen"] = True
         if len(own) > 1:
             settings.append(own)
@@ -224,6 +223,13 @@ def _fields(
         **({"output": layer.output_names()} if len(layer.outputs) > 1 else {}),
         layer.type: _plain(layer.attributes), **({"param": settings} if settings else {}),
     }  # fmt: skip
+
+
+def _is_matrix(layer: ImportedLayer, one: Weight) -> bool:
+    """Whether it is the matrix or the filters of a layer: trained even where it is a constant of the graph."""
+    # Other numbers of the graph were constants in the original training, too; Paddle's exporter writes all parameters
+    # as constants, and weights that were standardized are results of several ones.
+    return one.array.ndim > 1 and (layer.type == "fc" or layer.type.startswith("conv"))
 
 
 def _plain(attributes: dict[str, Any]) -> dict[str, Any]:

@@ -50,20 +50,6 @@ def conv_trans(step: OperatorContext, x: Any, filters: Any, bias: Any = None) ->
     return step.made(made.outputs[0], rows)
 
 
-@operator("Tile")
-def tile(step: OperatorContext, x: Any, repeats: Any) -> Operand:
-    """A layer for each axis along which something is repeated."""
-    rows = step.rows(step.view(x))
-    counts, lead = step.integers(repeats, "repeats"), len(rows.lead)
-    fits = len(counts) == lead + len(rows.value.dims) and counts[:lead] == [1] * lead
-    step.refuse_unless(fits, "Tile along the batch or time axis is not supported")
-    value = rows.value
-    for axis, count in enumerate(counts[lead:], 1):
-        if count != 1:
-            value = step.layer("repeat", value, num_repeats=count, axis=axis if axis > 1 else None).outputs[0]
-    return step.made(value, rows)
-
-
 @operator("Resize", "Upsample")
 def resize(step: OperatorContext, x: Any, *given: Any) -> Operand:
     """Nearest-neighbor or bilinear interpolation of images, where every pixel is sampled where our layers sample it."""

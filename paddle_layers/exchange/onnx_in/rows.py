@@ -11,8 +11,8 @@ import numpy as np
 from .fusion_patterns import product
 from .layers import Weight, weight
 from .operators import OperatorContext, RowView, operator, view_of
+from .parts import cut
 from .sequence_rows import end_row
-from .shapes import cut
 from .sizes import whole
 from .symbolic_values import (
     ConstantValue,
