@@ -14,6 +14,7 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
     fusion_patterns,
     images,
     loops,
+    merged_batch,
     normalizations,
     parts,
     recurrences,
@@ -196,8 +197,12 @@ class _Conversion:
             return [first]
         if isinstance(first, ConstantValue) and handler not in OF_CONSTANTS:
             raise NotSupported(f"input is {described(first)}, expected the output of a layer")
+        taken = merged_batch.apart(node, inputs)
+        if taken is not None:
+            step.node, inputs = taken
         result = _called(handler, step, inputs)
-        return result if isinstance(result, tuple) else (result,)
+        results = result if isinstance(result, tuple) else (result,)
+        return [merged_batch.joined(one, node) for one in results] if taken is not None else results
 
     def _output(self, name: str) -> None:
         try:

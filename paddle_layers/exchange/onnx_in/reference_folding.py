@@ -18,7 +18,7 @@ OPERATORS = frozenset(
         *("ArgMax", "ArgMin", "BatchNormalization", "Celu", "Clip", "Conv", "CumSum", "DepthToSpace", "Elu", "Erf"),
         *("GatherElements", "GatherND", "Gelu", "GlobalAveragePool", "HardSigmoid", "HardSwish"),
         *("InstanceNormalization", "LayerNormalization", "LeakyRelu", "LogSoftmax", "OneHot", "Pad", "Relu", "Resize"),
-        *("Round", "Sigmoid", "Sign", "Softmax", "Softplus", "SpaceToDepth", "Tan"),
+        *("Round", "ScatterElements", "ScatterND", "Sigmoid", "Sign", "Softmax", "Softplus", "SpaceToDepth", "Tan"),
     )
 )
 """Operators without subgraphs and random numbers, whose results ONNX can size before they are computed."""
