@@ -182,3 +182,50 @@ def test_values_are_repeated_along_their_axes(tmp_path):
     with imported.net() as net:
         found = net.forward({"x": x}, phase="test")[next(iter(imported.outputs.values()))]
     np.testing.assert_array_equal(found, np.tile(np.broadcast_to(x, (2, 3, 4)), (1, 2, 1)))
+
+
+def test_windows_of_an_image(tmp_path):
+    """The windows are in the batch axis, as in Swin: every operator between has axes beside the batch in it."""
+    graph = Graph()
+    rows = graph.add("Transpose", "x", perm=[0, 2, 3, 1])
+    apart = graph.add("Reshape", rows, graph.constant([0, 2, 4, 2, 4, CHANNELS]))
+    windows = graph.add(
+        "Reshape", graph.add("Transpose", apart, perm=[0, 1, 3, 2, 4, 5]), graph.constant([-1, TOKENS, CHANNELS])
+    )
+    normal = graph.add("LayerNormalization", windows, graph.weight(CHANNELS), graph.weight(CHANNELS))
+    found = graph.add("Reshape", attention(graph, normal), graph.constant([-1, 2, 2, 4, 4, CHANNELS]))
+    back = graph.add("Transpose", found, perm=[0, 5, 1, 3, 2, 4])
+    whole = graph.add("Reshape", back, graph.constant([0, CHANNELS, 8, 8]))
+    graph.save(tmp_path / "m.onnx", {"x": [CHANNELS, 8, 8]}, whole)
+    equal(tmp_path / "m.onnx", {"x": [CHANNELS, 8, 8]})
+
+
+EINSUMS = {
+    "bhid,bhjd->bhij": ([2, 3, 4], [2, 5, 4]),
+    "bhij,bjhd->bihd": ([2, 3, 5], [5, 2, 4]),
+    "bij,bjk->bki": ([3, 4], [4, 2]),
+}
+
+
+@pytest.mark.parametrize("equation", EINSUMS)
+def test_einsum_is_a_product_of_matrices(equation, tmp_path):
+    shapes = dict(zip(("x", "z"), EINSUMS[equation], strict=True))
+    graph = Graph()
+    graph.save(tmp_path / "m.onnx", shapes, graph.add("Einsum", "x", "z", equation=equation))
+    equal(tmp_path / "m.onnx", shapes)
+
+
+@pytest.mark.parametrize("equation", ["bij,bjk->b", "bii,bij->bj", "bij,bij->bij", "bij,cij->bc"])
+def test_other_einsums_are_refused(equation, tmp_path):
+    graph = Graph()
+    graph.save(tmp_path / "m.onnx", {"x": [3, 3], "z": [3, 3]}, graph.add("Einsum", "x", "z", equation=equation))
+    with pytest.raises(ImportFailure, match="Einsum"):
+        pl.import_onnx(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize(("left", "right"), [([4, 1, 5], [1, 3, 5]), ([1, 3], [4, 3]), ([2, 3, 4], [2, 3, 1])])
+@pytest.mark.parametrize("operator", ["Add", "Sub", "Mul", "Div"])
+def test_values_are_broadcast_along_any_axes(operator, left, right, tmp_path):
+    graph = Graph()
+    graph.save(tmp_path / "m.onnx", {"x": left, "z": right}, graph.add(operator, "x", "z"))
+    equal(tmp_path / "m.onnx", {"x": left, "z": right})

@@ -52,7 +52,6 @@ REFUSED = {
     "exponent must be a constant": ("row_power-0", "row_power-1"),
     "arithmetic with ids": ("arg_max-0",),
     "a mean or standard deviation": ("mvn-1",),
-    "cannot broadcast shapes": ("out_prod-0",),
     "selecting several indices": ("conv_shift-0", "conv_shift-1", "conv_shift-2"),
     "a constant of dynamic shape": (
         *("block_expand-0", "block_expand-1", "block_expand-2", "to_sequence-0", "to_sequence-1", "to_sequence-2"),

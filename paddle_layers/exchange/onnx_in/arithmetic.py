@@ -279,10 +279,13 @@ def _same_shape(step: OperatorContext, type_: str, x: Any, y: Any) -> Any:
 
 def _broadcast(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
     """Broadcasting: one of the values has axes of size 1."""
-    if _smaller(x, y):
-        step.refuse_unless(type_ in ("add", "mul"), "broadcasting the first input is only supported for Add and Mul")
+    if _smaller(x, y) and type_ in ("add", "mul"):
         x, y = y, x
-    step.refuse_unless(_smaller(y, x), f"cannot broadcast shapes {x.shape} and {y.shape}")
+    if not _smaller(y, x):
+        fits = all(b in (a, 1) or (a == 1 and isinstance(b, int)) for a, b in zip(x.shape, y.shape, strict=True))
+        step.refuse_unless(fits, f"cannot broadcast shapes {x.shape} and {y.shape}")
+        counts = [b if a == 1 and isinstance(b, int) else 1 for a, b in zip(x.shape, y.shape, strict=True)]
+        return _two(step, type_, repeated_axes(step, x, counts), y)
     step.refuse_unless(set(y.rows) == set(x.rows), "an input without a batch or time axis is not supported")
     rows = step.rows(x)
     count = len(rows.lead)

@@ -12,7 +12,7 @@ from typing import Any
 from .layers import NotSupported
 from .model import OnnxNode
 from .operators import described
-from .symbolic_values import View, atoms_of
+from .symbolic_values import ConstantValue, View, atoms_of
 
 OPERATORS = frozenset(
     (
@@ -21,6 +21,8 @@ OPERATORS = frozenset(
     )
 )
 """Operators along the last axes, or elementwise ones."""
+WITH_AXES = {"ReduceL2": 1, "ReduceMax": 1, "ReduceMean": 1, "ReduceMin": 1, "ReduceSum": 1, "Slice": 3}
+"""Operators along given axes, which have to be counted from the end, with the place of that input."""
 OF_CHANNELS = frozenset({"BatchNormalization"})
 """Operators with channels in front: the other axes go behind them."""
 
@@ -28,10 +30,12 @@ OF_CHANNELS = frozenset({"BatchNormalization"})
 def apart(node: OnnxNode, inputs: Sequence[Any]) -> tuple[OnnxNode, list[Any]] | None:
     """The node and its inputs with one axis more; None where nothing is to be taken apart."""
     views = [one for one in inputs if isinstance(one, View)]
-    if node.operator not in OPERATORS | OF_CHANNELS or not any(map(_is_merged, views)):
+    if node.operator not in OPERATORS | OF_CHANNELS | WITH_AXES.keys() or not any(map(_is_merged, views)):
         return None
     # Sequences of any length have no axis of steps; attention over them has patterns of its own.
     if any(atom.name not in ("", "N") for view in views for atom in atoms_of(view.layout)):
+        return None
+    if node.operator in WITH_AXES and not _are_last(node, inputs):
         return None
     axis = node.attributes.get("axis")
     changed = node
@@ -47,6 +51,13 @@ def joined(result: Any, node: OnnxNode) -> View:
     first, *rest = result.layout
     extra = rest.pop() if node.operator in OF_CHANNELS else rest.pop(0)
     return replace(result, layout=((*first, *extra), *rest))
+
+
+def _are_last(node: OnnxNode, inputs: Sequence[Any]) -> bool:
+    place = WITH_AXES[node.operator]
+    given = inputs[place] if len(inputs) > place else node.attributes.get("axes")
+    axes = given.array.reshape(-1).tolist() if isinstance(given, ConstantValue) else given
+    return bool(axes) and all(isinstance(axis, int) and axis < 0 for axis in axes)
 
 
 def _is_merged(view: View) -> bool:

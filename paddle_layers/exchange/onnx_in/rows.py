@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .fusion_patterns import product
-from .layers import Weight, weight
+from .layers import NotSupported, Weight, weight
 from .operators import OperatorContext, RowView, operator, view_of
 from .parts import cut
 from .sequence_rows import end_row
@@ -100,6 +100,53 @@ def matmul(step: OperatorContext, x: Any, y: Any) -> Operand:
             return x
         return fc_of(step, step.view(x), given.array, given.source, None)
     return product(step, x, y)
+
+
+@operator("Einsum")
+def einsum(step: OperatorContext, x: Any, *others: Any) -> Operand:
+    """A product of matrices over one axis, with axes of both before them, as attention is written with it."""
+    equation = str(step.attribute("equation", "")).replace(" ", "")
+    left, right, found = _labels(step, equation, len(others) + 1)
+    shared = [label for label in left if label in right]
+    batch = [label for label in shared if label in found]
+    over, one, other = (
+        [label for label in labels if wanted(label)]
+        for labels, wanted in (
+            (shared, lambda label: label not in found),
+            (left, lambda label: label not in right),
+            (right, lambda label: label not in left),
+        )
+    )
+    fits = len(over) == len(one) == len(other) == 1 and sorted(found) == sorted([*batch, *one, *other])
+    step.refuse_unless(fits, f"`{equation}` is no product of two matrices")
+    views = [_in_order(step.view(x), left, [*batch, *one, *over])]
+    # The right operand of a MatMul may be a constant.
+    if isinstance(others[0], ConstantValue):
+        given = step.numbers(others[0], "matrix")
+        step.refuse_unless(not batch and given.array.ndim == 2, f"`{equation}` with a constant is not supported")
+        array = given.array if right == [*over, *other] else given.array.T
+        source = given.source if array is given.array or not given.source else (*given.source, "Transpose")
+        return _in_order(fc_of(step, views[0], array, source, None), [*batch, *one, *other], found)
+    product_ = product(step, views[0], _in_order(step.view(others[0]), right, [*batch, *over, *other]))
+    step.refuse_unless(isinstance(product_, View), "Einsum is not supported in attention over steps")
+    assert isinstance(product_, View)
+    return _in_order(product_, [*batch, *one, *other], found)
+
+
+def _labels(step: OperatorContext, equation: str, operands: int) -> tuple[list[str], list[str], list[str]]:
+    given, arrow, found = equation.partition("->")
+    parts = [list(part) for part in given.split(",")]
+    step.refuse_unless(operands == len(parts) == 2 and arrow, "only Einsum of two operands, with `->`, is supported")
+    whole_ = all(label.isalpha() for label in (*parts[0], *parts[1], *found))
+    once = all(len(set(labels)) == len(labels) for labels in (*parts, found))
+    step.refuse_unless(whole_ and once, f"`{equation}` is not supported")
+    return parts[0], parts[1], list(found)
+
+
+def _in_order(view: View, labels: list[str], wanted: list[str]) -> View:
+    if len(view.layout) != len(labels):
+        raise NotSupported(f"`{''.join(labels)}` does not fit a value of {len(view.layout)} axes")
+    return replace(view, layout=tuple(view.layout[labels.index(label)] for label in wanted))
 
 
 @operator("Gather", constants=True)
