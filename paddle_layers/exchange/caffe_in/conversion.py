@@ -11,7 +11,7 @@ from paddle_layers.config.writing.text import attributes_fields
 from paddle_layers.define import InvalidAttributes, ShapeError, Type, registries
 
 from .layers import PHASES, Arrays, BlobConversion, BlobValue, CaffeLayer, Fields, LayerDraft
-from .messages import SETTINGS
+from .messages import IGNORED, SETTINGS
 from .reading import Message
 
 MANY = 1 << 20
@@ -73,6 +73,12 @@ class Conversion:
     def note(self, text: str) -> None:
         """Add a line to the report, once."""
         self.notes[text] = None
+
+    def note_ignored(self, message: Message) -> None:
+        """Report the fields of a message that are accepted but ignored."""
+        for name, reason in IGNORED.get(message.kind, {}).items():
+            if name in message:
+                self.note(f"`{name}` is ignored: {reason}")
 
 
 class Use:
@@ -232,6 +238,8 @@ def convert(layer: CaffeLayer, whole: Conversion) -> None:
         _bridge(whole, bridge.value, bridge.source, bridge.phase)
     use, before = Use(layer, whole), whole.report.errors
     first = len(whole.drafts)
+    for message in (use.settings, layer.message["transform_param"]):
+        whole.note_ignored(message)
     try:
         if _counted(use, rule):
             rule.convert(use)

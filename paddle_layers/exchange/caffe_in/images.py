@@ -101,7 +101,8 @@ def pooling(use: Use) -> None:
     if len(use.tops) > 1:
         help_ = "remove the second `top`"
         use.refuse("top", "the argmax indices of pooling (a second `top`) are not supported", help_, of=use.message)
-    attributes: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": p["round_mode"]}
+    rounding = _rounding(use)
+    attributes: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": rounding}
     # Caffe divides by the part of the window inside image and padding.
     if p["pool"] == "AVE" and not p["global_pooling"]:
         attributes["divisor"] = "PADDED"
@@ -125,15 +126,24 @@ def pooling(use: Use) -> None:
         use.refuse("pad", "padding must be smaller than the kernel, in Caffe too", code="E103")
         return
     if p["pool"] == "STOCHASTIC":
-        _stochastic(use, p["round_mode"], kernel, stride, pad)
+        _stochastic(use, rounding, kernel, stride, pad)
         return
     # Caffe removes a last window outside of the image only if there is padding.
-    if pad == (0, 0) and p["round_mode"] == "CEIL" and _beyond(use.dims(), kernel, stride):
+    if pad == (0, 0) and rounding == "CEIL" and _beyond(use.dims(), kernel, stride):
         attributes["rounding"] = "CEIL_ALL"
         use.note("the last window is entirely outside of the image: its value is undefined in Caffe and 0 here")
     for name, (rows, columns) in {"pool_size": kernel, "stride": stride, "padding": pad}.items():
         attributes |= {name: columns, f"{name}_y": rows}
     use.add("pool", attributes)
+
+
+def _rounding(use: Use) -> str:
+    """Rounding of the output size: `round_mode` of Caffe since 2019, `ceil_mode` of forks from before."""
+    p = use.settings
+    ceil = "CEIL" if p["ceil_mode"] else "FLOOR"
+    if "ceil_mode" in p and "round_mode" in p and ceil != p["round_mode"]:
+        use.refuse("ceil_mode", "`ceil_mode` and `round_mode` contradict each other", "keep one of them", code="E102")
+    return ceil if "ceil_mode" in p else str(p["round_mode"])
 
 
 def _stochastic(use: Use, rounding: str, kernel: tuple[int, ...], stride: Pair, pad: Pair) -> None:
@@ -222,38 +232,52 @@ def mean_variance_norm(use: Use) -> None:
 
 @converts("BatchNorm")
 def batch_norm(use: Use) -> None:
-    """Mean and variance alone; a following Scale becomes its gain and bias."""
+    """Mean and variance alone, of which a following Scale becomes the gain and bias; NVIDIA's fork may have both."""
     p = use.settings
+    affine = p["scale_bias"] or "scale_filler" in p or "bias_filler" in p
     attributes: Fields = {
         "momentum": p["moving_average_fraction"],
-        "epsilon": p["eps"],
+        # NVIDIA's fork has a minimum.
+        "epsilon": max(p["eps"], 1e-5) if affine else p["eps"],
         # Caffe multiplies the variance by m / (m - 1) in its running average, but not in the normalization.
         "unbiased": True,
-        "bias": False,
-        "use_global_stats": p["use_global_stats"],
+        "bias": affine,
+        # NVIDIA's fork has the averages in the test and statistics of the batch in training, whatever the file says.
+        "use_global_stats": None if affine else p["use_global_stats"],
     }
     draft = use.add("batch_norm", attributes)
     if draft is None:
         return
-    # Caffe's layer has no affine part. This setting is also the marker by which a following Scale recognizes it.
-    draft.params["gain"] = {"frozen": True}
     channels, name = use.type().dims[:1] or (1,), use.layer.name
-    use.store([channels, channels, (1,)], lambda blobs: _averages(name, blobs))
+    if affine:
+        _own_gain(use, draft)
+    else:
+        # Caffe's layer has no affine part. This setting is also the marker by which a following Scale recognizes it.
+        draft.params["gain"] = {"frozen": True}
+    shapes = [channels, channels, (1,), *[channels] * (2 * affine)]
+    use.store(shapes, lambda blobs: _averages(name, blobs))
     use.note(
         "running averages start at 0 and 1, in Caffe with the first batch; with a decay of 0.999 they agree "
         "after some thousand steps"
     )
 
 
+def _own_gain(use: Use, draft: LayerDraft) -> None:
+    """Gain and bias of a BatchNorm with `scale_bias`, which NVIDIA's fork trains at the rate 1 in every case."""
+    for of, filler, usual in (("gain", "scale_filler", 1.0), ("bias", "bias_filler", 0.0)):
+        set_vector(use, draft, of, len(use.message["param"]), filler, usual)
+
+
 def _averages(name: str, blobs: Arrays) -> Fields:
     """Caffe keeps sums and their weight, and divides where it uses them."""
-    mean, var, factor = blobs
+    mean, var, factor, *affine = blobs
     # Like Caffe: a factor of 0 belongs to a layer that has not seen a batch.
     scale = np.float32(0 if factor[0] == 0 else 1 / np.float64(factor[0]))
+    own = zip(("gain", "bias"), affine or [np.ones_like(mean)], strict=False)
     return {
         f"{name}.running_mean": mean * scale,
         f"{name}.running_var": var * scale,
-        f"{name}.gain": np.ones_like(mean),
+        **{f"{name}.{of}": array for of, array in own},
     }
 
 

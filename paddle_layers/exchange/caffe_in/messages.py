@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -12,7 +13,8 @@ from paddle_layers.define.fields.attributes import Attribute, Bool, Choice, Floa
 # binds these fields, by attributes as those of layers.
 _TABLE = """
 Net: name string; layer Layer*; layers OldLayer*; input string*; input_shape BlobShape*; input_dim int*
-  state NetState; force_backward bool = false; debug_info bool = false
+  state NetState; force_backward bool = false; debug_info bool = false; default_forward_type any
+  default_backward_type any; default_forward_math any; default_backward_math any
 NetState: phase TRAIN|TEST = TEST; level int = 0; stage string*
 NetStateRule: phase TRAIN|TEST; min_level int; max_level int; stage string*; not_stage string*
 BlobShape: dim int*
@@ -20,7 +22,7 @@ ParamSpec: name string; share_mode STRICT|PERMISSIVE = STRICT; lr_mult float = 1
 Filler: type string = constant; value float = 0; min float = 0; max float = 1; mean float = 0; std float = 1
   sparse int = -1; variance_norm FAN_IN|FAN_OUT|AVERAGE = FAN_IN
 Transform: scale float = 1; mirror bool = false; crop_size int = 0; mean_file string; mean_value float*
-  force_color bool = false; force_gray bool = false
+  force_color bool = false; force_gray bool = false; emit_constraint any
 Loss: ignore_label int; normalization FULL|VALID|BATCH_SIZE|NONE; normalize bool
 Layer: name string; type type; bottom string*; top string*; phase TRAIN|TEST; loss_weight float*; param ParamSpec*
   blobs any; propagate_down bool*; include NetStateRule*; exclude NetStateRule*; transform_param Transform
@@ -37,7 +39,8 @@ Layer: name string; type type; bottom string*; top string*; phase TRAIN|TEST; lo
   window_data_param WindowData
 Accuracy: top_k int = 1; axis int = 1; ignore_label int
 ArgMax: out_max_val bool = false; top_k int = 1; axis int
-BatchNorm: use_global_stats bool; moving_average_fraction float = 0.999; eps float = 1e-5
+BatchNorm: use_global_stats bool; moving_average_fraction float = 0.999; eps float = 1e-5; scale_bias bool = false
+  scale_filler Filler; bias_filler Filler; engine DEFAULT|CAFFE|CUDNN = DEFAULT
 Bias: axis int = 1; num_axes int = 1; filler Filler
 Clip: min float; max float
 Concat: axis int = 1; concat_dim int = 1
@@ -49,6 +52,7 @@ Convolution: num_output int; bias_term bool = true; pad int*; kernel_size int*; 
 Crop: axis int = 2; offset int*
 Data: source string; batch_size int; rand_skip int = 0; backend LEVELDB|LMDB = LEVELDB; scale float = 1
   mean_file string; crop_size int = 0; mirror bool = false; force_encoded_color bool = false; prefetch int = 4
+  shuffle bool = false; cache any; threads any; parser_threads any
 Dropout: dropout_ratio float = 0.5
 DummyData: data_filler Filler*; shape BlobShape*; num int*; channels int*; height int*; width int*
 Eltwise: operation PROD|SUM|MAX = SUM; coeff float*; stable_prod_grad bool = true
@@ -59,7 +63,7 @@ Exp: base float = -1; scale float = 1; shift float = 0
 Flatten: axis int = 1; end_axis int = -1
 HDF5Data: source string; batch_size int; shuffle bool = false
 HDF5Output: file_name string
-HingeLoss: norm L1|L2 = L1
+HingeLoss: norm |L1|L2 = L1
 ImageData: source string; batch_size int = 1; rand_skip int = 0; shuffle bool = false; new_height int = 0
   new_width int = 0; is_color bool = true; scale float = 1; mean_file string; crop_size int = 0
   mirror bool = false; root_folder string
@@ -74,13 +78,13 @@ MVN: normalize_variance bool = true; across_channels bool = false; eps float = 1
 Parameter: shape BlobShape
 Pooling: pool MAX|AVE|STOCHASTIC = MAX; pad int = 0; pad_h int = 0; pad_w int = 0; kernel_size int; kernel_h int
   kernel_w int; stride int = 1; stride_h int; stride_w int; engine DEFAULT|CAFFE|CUDNN = DEFAULT
-  global_pooling bool = false; round_mode CEIL|FLOOR = CEIL
+  global_pooling bool = false; round_mode CEIL|FLOOR = CEIL; ceil_mode bool = true
 Power: power float = 1; scale float = 1; shift float = 0
 PReLU: filler Filler; channel_shared bool = false
 Python: module string; layer string; param_str string; share_in_parallel bool = false
 Recurrent: num_output int = 0; weight_filler Filler; bias_filler Filler; debug_info bool = false
   expose_hidden bool = false
-Reduction: operation SUM|ASUM|SUMSQ|MEAN = SUM; axis int = 0; coeff float = 1
+Reduction: operation |SUM|ASUM|SUMSQ|MEAN = SUM; axis int = 0; coeff float = 1
 ReLU: negative_slope float = 0; engine DEFAULT|CAFFE|CUDNN = DEFAULT
 Reshape: shape BlobShape; axis int = 0; num_axes int = -1
 Scale: axis int = 1; num_axes int = 1; filler Filler; bias_term bool = false; bias_filler Filler
@@ -103,7 +107,10 @@ Solver: net string; net_param Net; train_net string; train_net_param Net; test_n
   momentum2 float = 0.999; rms_decay float = 0.99; debug_info bool = false; snapshot_after_train bool = true
   solver_type SGD|NESTEROV|ADAGRAD|RMSPROP|ADADELTA|ADAM = SGD; layer_wise_reduce bool = true; weights string*
 """
-"""One line per message; after a type, `*` marks a repeated field and `=` the default."""
+"""One line per message; after a type, `*` marks a repeated field and `=` the default.
+
+The numbers of an enum's values are their positions, from 0; an empty one has no name.
+"""
 _OLD_LAYER = "param string*; blobs_lr float*; weight_decay float*; blob_share_mode STRICT|PERMISSIVE*; layer any"
 """Fields of a layer of the form `layers { ... }` that differ from those of `layer`."""
 _FIELD = re.compile(r"(\w+) ([\w|]+)(\*?)(?: = (\S+))?")
@@ -209,6 +216,19 @@ WITHOUT_COUNTERPART = {
 }
 """Caffe's layers without a counterpart, and alternatives."""
 
+_SPEED, _PRECISION = "it concerns the speed of reading", "the data type is chosen where the network is run"
+IGNORED: dict[str, dict[str, str]] = {
+    "Data": {
+        "shuffle": "sources of a training are shuffled, unless they set `shuffle: false`",
+        **dict.fromkeys(("cache", "threads", "parser_threads"), _SPEED),
+    },
+    "Net": dict.fromkeys(
+        ("default_forward_type", "default_backward_type", "default_forward_math", "default_backward_math"), _PRECISION
+    ),
+    "Transform": {"emit_constraint": "annotations are not imported"},
+}
+"""Fields of forks that are accepted but ignored, by message, and the reason for the report."""
+
 
 class FieldSpec(NamedTuple):
     """A field: a value, described as an attribute, a nested message, a layer's type, or anything."""
@@ -217,6 +237,8 @@ class FieldSpec(NamedTuple):
     message: str
     attribute: Attribute[Any] | None
     default: Any
+    words: Mapping[int, str] = {}
+    """The values of an enum by number."""
 
 
 MessageFields = dict[str, FieldSpec]
@@ -253,13 +275,14 @@ def _field(name: str, kind: str, star: str, default: str | None) -> FieldSpec:
     # Choices are written in capitals as well.
     if kind[0].isupper() and "|" not in kind:
         return FieldSpec(bool(star), kind, None, None)
-    attribute = _attribute(name, kind)
-    return FieldSpec(bool(star), "", attribute, None if default is None else _value(kind, default))
+    words = {number: word for number, word in enumerate(kind.split("|")) if word} if "|" in kind else {}
+    attribute = _attribute(name, kind, words)
+    return FieldSpec(bool(star), "", attribute, None if default is None else _value(kind, default), words)
 
 
-def _attribute(name: str, kind: str) -> Attribute[Any]:
+def _attribute(name: str, kind: str, words: Mapping[int, str]) -> Attribute[Any]:
     kinds: dict[str, Any] = {"int": Int, "float": Float, "bool": Bool, "string": String}
-    made: Attribute[Any] = kinds[kind](name) if kind in kinds else Choice(name, options=tuple(kind.split("|")))
+    made: Attribute[Any] = kinds[kind](name) if kind in kinds else Choice(name, options=tuple(words.values()))
     made.name = name
     return made
 

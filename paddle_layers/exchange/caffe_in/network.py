@@ -45,6 +45,7 @@ def convert_net(
     trained = any(type_of(message).endswith("Loss") for message in messages)
     states = _fed_states(net, messages, states)
     whole = Conversion(report, given, mean_dims, trained=trained, phases=tuple(state.phase for state in states))
+    whole.note_ignored(net)
     blobs = Blobs(report, _net_inputs(net, whole))
     # All blobs are resolved before the first layer is converted: fusion depends on how many readers a value has.
     layers = [layer for message in messages if (layer := _layer(message, blobs, whole, states)) is not None]
