@@ -34,8 +34,8 @@ Layer: name string; type type; bottom string*; top string*; phase TRAIN|TEST; lo
   infogain_loss_param InfogainLoss; inner_product_param InnerProduct; input_param Input; log_param Exp; lrn_param LRN
   memory_data_param MemoryData; mvn_param MVN; parameter_param Parameter; pooling_param Pooling; power_param Power
   prelu_param PReLU; python_param Python; recurrent_param Recurrent; reduction_param Reduction; relu_param ReLU
-  reshape_param Reshape; scale_param Scale; sigmoid_param Engine; softmax_param Softmax; spp_param SPP
-  slice_param Slice; swish_param Swish; tanh_param Engine; threshold_param Threshold; tile_param Tile
+  reshape_param Reshape; roi_pooling_param ROIPooling; scale_param Scale; sigmoid_param Engine; softmax_param Softmax
+  spp_param SPP; slice_param Slice; swish_param Swish; tanh_param Engine; threshold_param Threshold; tile_param Tile
   window_data_param WindowData
 Accuracy: top_k int = 1; axis int = 1; ignore_label int
 ArgMax: out_max_val bool = false; top_k int = 1; axis int
@@ -87,6 +87,7 @@ Recurrent: num_output int = 0; weight_filler Filler; bias_filler Filler; debug_i
 Reduction: operation |SUM|ASUM|SUMSQ|MEAN = SUM; axis int = 0; coeff float = 1
 ReLU: negative_slope float = 0; engine DEFAULT|CAFFE|CUDNN = DEFAULT
 Reshape: shape BlobShape; axis int = 0; num_axes int = -1
+ROIPooling: pooled_h int; pooled_w int; spatial_scale float = 1
 Scale: axis int = 1; num_axes int = 1; filler Filler; bias_term bool = false; bias_filler Filler
 Softmax: engine DEFAULT|CAFFE|CUDNN = DEFAULT; axis int = 1
 SPP: pyramid_height int; pool MAX|AVE|STOCHASTIC = MAX; engine DEFAULT|CAFFE|CUDNN = DEFAULT
@@ -193,6 +194,7 @@ SETTINGS = {
     "ReLU": "relu_param",
     "Reduction": "reduction_param",
     "Reshape": "reshape_param",
+    "ROIPooling": "roi_pooling_param",
     "SPP": "spp_param",
     "Scale": "scale_param",
     "Slice": "slice_param",
@@ -210,7 +212,10 @@ WITHOUT_COUNTERPART = {
     "LSTM": _SEQUENCES,
     "LSTMUnit": _SEQUENCES,
     "Parameter": "move the parameter into the layer that reads it, such as Scale or Bias",
-    "Python": "write the layer as a plugin: `paddle-layers new-plugin` creates a template",
+    "Python": (
+        "write the layer as a plugin, of which `paddle-layers new-plugin` creates a template; if it reads data or "
+        "proposes regions, replace it by an Input layer with its `top` blobs"
+    ),
     "RNN": _SEQUENCES,
     "Recurrent": _SEQUENCES,
 }
