@@ -443,7 +443,7 @@ def test_everything_that_is_not_supported_is_told_at_once(tmp_path):
     text = """name: "net"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 dim: 8 dim: 8 } } }
 layer { name: "up" type: "Im2col" bottom: "data" top: "up" }
-layer { name: "odd" type: "Permute" bottom: "up" top: "odd" permute_param { order: 0 } }
+layer { name: "odd" type: "Reorg" bottom: "up" top: "odd" reorg_param { stride: 2 } }
 layer { name: "p" type: "Pooling" bottom: "odd" top: "p" pooling_param { pool: STOCHASTIC kernel_size: 2 pad: 1 } }
 layer { name: "c" type: "Convolution" bottom: "data" top: "c" convolution_param { num_output: 4 kernal_size: 3 } }
 layer { name: "e" type: "Softmax" bottom: "data" top: "e" softmax_param { axis: 0 } loss_weight: 2 }

@@ -211,6 +211,12 @@ class Use:
         self.whole.became.setdefault(self.layer.name, []).append(type_)
         return draft
 
+    def step(self, type_: str, attributes: Fields, inputs: Sequence[BlobValue], suffix: str = "") -> BlobValue:
+        """The value of one of several layers that the Caffe layer becomes."""
+        value = self.inner(suffix or type_)
+        self.add(type_, attributes, inputs=inputs, outputs=[value], name=value.name)
+        return value
+
     def _place_of(self, value: BlobValue) -> int:
         return next((place for place, bottom in enumerate(self.bottoms) if bottom is value), -1)
 

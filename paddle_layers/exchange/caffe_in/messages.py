@@ -27,21 +27,24 @@ Loss: ignore_label int; normalization FULL|VALID|BATCH_SIZE|NONE; normalize bool
 Layer: name string; type type; bottom string*; top string*; phase TRAIN|TEST; loss_weight float*; param ParamSpec*
   blobs any; propagate_down bool*; include NetStateRule*; exclude NetStateRule*; transform_param Transform
   loss_param Loss; accuracy_param Accuracy; argmax_param ArgMax; batch_norm_param BatchNorm; bias_param Bias
-  clip_param Clip; concat_param Concat; contrastive_loss_param ContrastiveLoss; convolution_param Convolution
-  crop_param Crop; data_param Data; dropout_param Dropout; dummy_data_param DummyData; eltwise_param Eltwise
-  elu_param ELU; embed_param Embed; exp_param Exp; flatten_param Flatten; hdf5_data_param HDF5Data
-  hdf5_output_param HDF5Output; hinge_loss_param HingeLoss; image_data_param ImageData
-  infogain_loss_param InfogainLoss; inner_product_param InnerProduct; input_param Input; log_param Exp; lrn_param LRN
-  memory_data_param MemoryData; mvn_param MVN; parameter_param Parameter; pooling_param Pooling; power_param Power
-  prelu_param PReLU; python_param Python; recurrent_param Recurrent; reduction_param Reduction; relu_param ReLU
-  reshape_param Reshape; roi_pooling_param ROIPooling; scale_param Scale; sigmoid_param Engine; softmax_param Softmax
-  spp_param SPP; slice_param Slice; swish_param Swish; tanh_param Engine; threshold_param Threshold; tile_param Tile
-  window_data_param WindowData
+  bn_param BN; clip_param Clip; concat_param Concat; contrastive_loss_param ContrastiveLoss
+  convolution_param Convolution; crop_param Crop; data_param Data; dropout_param Dropout; dummy_data_param DummyData
+  eltwise_param Eltwise; elu_param ELU; embed_param Embed; exp_param Exp; flatten_param Flatten
+  hdf5_data_param HDF5Data; hdf5_output_param HDF5Output; hinge_loss_param HingeLoss; image_data_param ImageData
+  infogain_loss_param InfogainLoss; inner_product_param InnerProduct; input_param Input; interp_param Interp
+  log_param Exp; lrn_param LRN; memory_data_param MemoryData; mvn_param MVN; norm_param Normalize
+  parameter_param Parameter; permute_param Permute; pooling_param Pooling; power_param Power; prelu_param PReLU
+  python_param Python; recurrent_param Recurrent; reduction_param Reduction; relu_param ReLU; reshape_param Reshape
+  roi_pooling_param ROIPooling; scale_param Scale; sigmoid_param Engine; shuffle_channel_param ShuffleChannel
+  smooth_l1_loss_param SmoothL1; softmax_param Softmax; spp_param SPP; slice_param Slice; swish_param Swish
+  tanh_param Engine; threshold_param Threshold; tile_param Tile; upsample_param Upsample; window_data_param WindowData
 Accuracy: top_k int = 1; axis int = 1; ignore_label int
 ArgMax: out_max_val bool = false; top_k int = 1; axis int
 BatchNorm: use_global_stats bool; moving_average_fraction float = 0.999; eps float = 1e-5; scale_bias bool = false
   scale_filler Filler; bias_filler Filler; engine DEFAULT|CAFFE|CUDNN = DEFAULT
 Bias: axis int = 1; num_axes int = 1; filler Filler
+BN: slope_filler Filler; bias_filler Filler; momentum float = 0.9; eps float = 1e-5; frozen bool = false
+  engine DEFAULT|CAFFE|CUDNN = DEFAULT; bn_mode LEARN|INFERENCE = LEARN; scale_filler Filler; shift_filler Filler
 Clip: min float; max float
 Concat: axis int = 1; concat_dim int = 1
 ContrastiveLoss: margin float = 1; legacy_version bool = false
@@ -53,7 +56,7 @@ Crop: axis int = 2; offset int*
 Data: source string; batch_size int; rand_skip int = 0; backend LEVELDB|LMDB = LEVELDB; scale float = 1
   mean_file string; crop_size int = 0; mirror bool = false; force_encoded_color bool = false; prefetch int = 4
   shuffle bool = false; cache any; threads any; parser_threads any
-Dropout: dropout_ratio float = 0.5
+Dropout: dropout_ratio float = 0.5; scale_train bool = true
 DummyData: data_filler Filler*; shape BlobShape*; num int*; channels int*; height int*; width int*
 Eltwise: operation PROD|SUM|MAX = SUM; coeff float*; stable_prod_grad bool = true
 ELU: alpha float = 1
@@ -71,11 +74,14 @@ InfogainLoss: source string; axis int = 1
 InnerProduct: num_output int; bias_term bool = true; weight_filler Filler; bias_filler Filler; axis int = 1
   transpose bool = false
 Input: shape BlobShape*
+Interp: height int; width int; zoom_factor int; shrink_factor int; pad_beg int = 0; pad_end int = 0
 LRN: local_size int = 5; alpha float = 1; beta float = 0.75; k float = 1
   norm_region ACROSS_CHANNELS|WITHIN_CHANNEL = ACROSS_CHANNELS; engine DEFAULT|CAFFE|CUDNN = DEFAULT
 MemoryData: batch_size int; channels int; height int; width int
 MVN: normalize_variance bool = true; across_channels bool = false; eps float = 1e-9
+Normalize: across_spatial bool = true; scale_filler Filler; channel_shared bool = true; eps float = 1e-10
 Parameter: shape BlobShape
+Permute: order int*
 Pooling: pool MAX|AVE|STOCHASTIC = MAX; pad int = 0; pad_h int = 0; pad_w int = 0; kernel_size int; kernel_h int
   kernel_w int; stride int = 1; stride_h int; stride_w int; engine DEFAULT|CAFFE|CUDNN = DEFAULT
   global_pooling bool = false; round_mode CEIL|FLOOR = CEIL; ceil_mode bool = true
@@ -89,12 +95,16 @@ ReLU: negative_slope float = 0; engine DEFAULT|CAFFE|CUDNN = DEFAULT
 Reshape: shape BlobShape; axis int = 0; num_axes int = -1
 ROIPooling: pooled_h int; pooled_w int; spatial_scale float = 1
 Scale: axis int = 1; num_axes int = 1; filler Filler; bias_term bool = false; bias_filler Filler
+ShuffleChannel: group int
+SmoothL1: sigma float = 1
 Softmax: engine DEFAULT|CAFFE|CUDNN = DEFAULT; axis int = 1
 SPP: pyramid_height int; pool MAX|AVE|STOCHASTIC = MAX; engine DEFAULT|CAFFE|CUDNN = DEFAULT
 Slice: axis int = 1; slice_point int*; slice_dim int = 1
 Swish: beta float = 1
 Threshold: threshold float = 0
 Tile: axis int = 1; tiles int
+Upsample: scale int = 2; scale_h int; scale_w int; pad_out_h bool = false; pad_out_w bool = false; upsample_h int
+  upsample_w int
 WindowData: source string; scale float = 1; mean_file string; batch_size int; crop_size int = 0; mirror bool = false
   fg_threshold float = 0.5; bg_threshold float = 0.5; fg_fraction float = 0.25; context_pad int = 0
   crop_mode string = warp; cache_images bool = false; root_folder string
@@ -162,15 +172,18 @@ INPUT_TYPES = {"Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryDat
 SETTINGS = {
     "Accuracy": "accuracy_param",
     "ArgMax": "argmax_param",
+    "BN": "bn_param",
     "BatchNorm": "batch_norm_param",
     "Bias": "bias_param",
     "Clip": "clip_param",
     "Concat": "concat_param",
     "ContrastiveLoss": "contrastive_loss_param",
     "Convolution": "convolution_param",
+    "ConvolutionDepthwise": "convolution_param",
     "Crop": "crop_param",
     "Deconvolution": "convolution_param",
     "Data": "data_param",
+    "DepthwiseConvolution": "convolution_param",
     "Dropout": "dropout_param",
     "DummyData": "dummy_data_param",
     "ELU": "elu_param",
@@ -184,11 +197,14 @@ SETTINGS = {
     "InfogainLoss": "infogain_loss_param",
     "InnerProduct": "inner_product_param",
     "Input": "input_param",
+    "Interp": "interp_param",
     "LRN": "lrn_param",
     "Log": "log_param",
     "MVN": "mvn_param",
     "MemoryData": "memory_data_param",
+    "Normalize": "norm_param",
     "PReLU": "prelu_param",
+    "Permute": "permute_param",
     "Pooling": "pooling_param",
     "Power": "power_param",
     "ReLU": "relu_param",
@@ -197,12 +213,15 @@ SETTINGS = {
     "ROIPooling": "roi_pooling_param",
     "SPP": "spp_param",
     "Scale": "scale_param",
+    "ShuffleChannel": "shuffle_channel_param",
     "Slice": "slice_param",
+    "SmoothL1Loss": "smooth_l1_loss_param",
     "Softmax": "softmax_param",
     "SoftmaxWithLoss": "softmax_param",
     "Swish": "swish_param",
     "Threshold": "threshold_param",
     "Tile": "tile_param",
+    "Upsample": "upsample_param",
     "WindowData": "window_data_param",
 }
 """The field with the settings of a type."""

@@ -14,7 +14,16 @@ from paddle_layers.config.writing.text import HEADER, Word, fields_text, value_t
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
-from . import costs, detection, elementwise, images, inputs, rows  # noqa: F401  importing a module registers its rules in `RULES`
+from . import (  # noqa: F401  importing a module registers its rules in `RULES`
+    costs,
+    detection,
+    elementwise,
+    images,
+    inputs,
+    normalizations,
+    resizing,
+    rows,
+)
 from .conversion import RULES, Conversion, convert
 from .inputs import DataLayerSource
 from .layers import Blobs, BlobValue, CaffeLayer, Fields, NetState, phases_of, type_of
