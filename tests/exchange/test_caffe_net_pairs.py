@@ -143,3 +143,13 @@ def test_errors_of_both_files_have_their_places(tmp_path):
     assert [fault[:2] for fault in found] == [("E111", 5), ("E511", 7), ("E104", 1)]
     for place in ("a.prototxt:5:", "b.prototxt:7:", "solver.prototxt:1:"):
         assert place in shown
+
+
+def test_fixes_of_the_second_file_have_its_offsets(tmp_path):
+    test = TEST.replace("num_output: 3", 'num_output: "3"')
+    write(tmp_path, test=test)
+    with pytest.raises(pl.ConfigError) as caught:
+        imported(tmp_path, SOLVER, name="solver.prototxt")
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.line, test[found.start : found.end]) == ("E102", 5, '"3"')
+    assert (test[found.fix.start : found.fix.end], found.fix.replacement) == ('"3"', "3")

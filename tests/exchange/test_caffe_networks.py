@@ -511,6 +511,16 @@ def test_refused(tmp_path, name):
     assert [fault[0] for fault in found][-1] == code, shown
 
 
+@pytest.mark.parametrize("data", [DATA, 'input: "data" input_dim: [4, 3, 8, 8]'])
+def test_a_shape_that_replaces_that_of_the_file_is_noted(tmp_path, data):
+    """Sizes of a file may be placeholders, as in the networks of OpenPose."""
+    text = data.replace("dim: 8 dim: 8", "dim: 1 dim: 1").replace("8, 8", "1, 1") + layer("TanH")
+    note = "data: 3x9x9, given by --shape, replaces 3x1x1 of the file"
+    found = imported(tmp_path, text, data="3x9x9")
+    assert (str(found.network["y"].output_types[0]), note in found.notes) == ("3x9x9", True)
+    assert note not in imported(tmp_path, text, data="3x1x1").notes
+
+
 def test_a_shape_of_what_is_no_input(tmp_path):
     found, shown = faults(tmp_path, DATA + layer("TanH"), daata="3")
     assert (found[0][0], "the inputs are `data`" in shown) == ("E512", True)

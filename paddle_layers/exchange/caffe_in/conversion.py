@@ -74,6 +74,14 @@ class Conversion:
         """Add a line to the report, once."""
         self.notes[text] = None
 
+    def given_type(self, name: str, type_: Type | None) -> Type | None:
+        """The type of an input: the one that the user gives goes before that of the file, with a note."""
+        # Sizes of a file may be placeholders, such as 1x1, or crops that the data at hand do not have.
+        given = self.given.get(name, type_)
+        if type_ is not None and given != type_:
+            self.note(f"{name}: {given}, given by --shape, replaces {type_} of the file")
+        return given
+
     def note_ignored(self, message: Message) -> None:
         """Report the fields of a message that are accepted but ignored."""
         for name, reason in IGNORED.get(message.kind, {}).items():

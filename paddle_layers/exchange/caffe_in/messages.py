@@ -226,11 +226,18 @@ SETTINGS = {
 }
 """The field with the settings of a type."""
 _SEQUENCES = "sequences are not padded here: rewrite the layer as the guide on recurrent groups shows"
+_DETECTOR = (
+    "write this part as layers of a network file: `priorbox`, `multibox_loss` and `detection_output` read the maps"
+)
 WITHOUT_COUNTERPART = {
+    "AnnotatedData": "replace it by Input layers with its `top` blobs",
+    "DetectionOutput": _DETECTOR,
     "Im2col": "`conv` needs no im2col layer: remove it",
     "LSTM": _SEQUENCES,
     "LSTMUnit": _SEQUENCES,
+    "MultiBoxLoss": _DETECTOR,
     "Parameter": "move the parameter into the layer that reads it, such as Scale or Bias",
+    "PriorBox": _DETECTOR,
     "Python": (
         "write the layer as a plugin, of which `paddle-layers new-plugin` creates a template; if it reads data or "
         "proposes regions, replace it by an Input layer with its `top` blobs"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Fix, Source
+from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Source
 from paddle_layers.config.diagnostics.report import DiagnosticReport
+from paddle_layers.config.reading.fields import Fields
 from paddle_layers.config.reading.reader import read_text
 from paddle_layers.define.gc_paused import gc_paused
 
@@ -28,7 +29,7 @@ _OF_TRAINING = {
 
 
 class JoinedReport(DiagnosticReport):
-    """Report of two files whose texts are joined: diagnostics of the second one get its source and its offsets."""
+    """Report of two concatenated files: diagnostics of the second one get its source and its offsets."""
 
     def __init__(self, first: Source, second: Source) -> None:
         super().__init__(Source(first.name, f"{first.text}\n{second.text}"))
@@ -37,10 +38,12 @@ class JoinedReport(DiagnosticReport):
     def nets(self) -> tuple[Message, Message] | None:
         """The nets of both files; None after a report. Raises `TooManyFaults`."""
         first = self.source.text[: self.base - 1]
-        # Blanks instead of the first text, so that the offsets of the second are those of the joined text.
-        texts = (first, " " * self.base + self.second.text)
-        fields = [gc_paused(lambda text=text: read_text(text, self)) for text in texts]
-        return None if self.failed else (bind("Net", fields[0], 0, self), bind("Net", fields[1], self.base, self))
+        # Blanks instead of the first text, so that the offsets of the second file are those of the concatenation.
+        train, test = self._fields(first), self._fields(" " * self.base + self.second.text)
+        return None if self.failed else (bind("Net", train, 0, self), bind("Net", test, self.base, self))
+
+    def _fields(self, text: str) -> Fields:
+        return gc_paused(lambda: read_text(text, self))
 
     def sorted(self) -> list[Diagnostic]:
         """All diagnostics, those of the first file first."""
@@ -50,7 +53,7 @@ class JoinedReport(DiagnosticReport):
         start, base = found.start - self.base, self.base
         if start < 0:
             return found
-        fix = found.fix and Fix(found.fix.start - base, found.fix.end - base, found.fix.text)
+        fix = found.fix and found.fix._replace(start=found.fix.start - base, end=found.fix.end - base)
         notes = tuple(
             note._replace(source=self.second, start=note.start - base) if note.source is self.source else note
             for note in found.notes
@@ -74,9 +77,10 @@ class NetPair(NamedTuple):
         if any(_field_difference(self.train[name], self.test[name]) for name in ("input", "input_dim", "input_shape")):
             report.add("E511", "training net and test net have different inputs", self.test.place("input"))
         for kind in ("layers", "layer"):
-            sides = (self.train[kind], self.test[kind])
-            layers = [_present(messages, state) for messages, state in zip(sides, self.states, strict=True)]
-            net.values[kind] = _merged(*layers, report)
+            train, test = (
+                _present(side[kind], state) for side, state in zip((self.train, self.test), self.states, strict=True)
+            )
+            net.values[kind] = _merged(train, test, report)
         return net
 
 
@@ -150,7 +154,10 @@ def _with_statistics(train: Message, test: Message) -> tuple[Message, tuple[Mess
 def _difference(train: Message, test: Message) -> tuple[Message, str] | None:
     """The first field of the test's message in which the two differ in both phases."""
     for name in {**train.values, **test.values}:
-        if name not in _OF_TRAINING and (found := _field_difference(train[name], test[name])) is not None:
+        # Invalid values have been reported.
+        invalid = any(name in side.places and name not in side for side in (train, test))
+        found = None if invalid or name in _OF_TRAINING else _field_difference(train[name], test[name])
+        if found is not None:
             return found if found[1] else (test, name)
     return None
 

@@ -129,7 +129,7 @@ def _net_inputs(net: Message, whole: Conversion) -> list[BlobValue]:
                 value.usual = Type.dense()
             else:
                 value.type = Type.dense(*shape[1:])
-        value.type = whole.given.get(name, value.type)
+        value.type = whole.given_type(name, value.type)
         found.append(value)
     whole.inputs |= {value.name: value for value in found}
     return found

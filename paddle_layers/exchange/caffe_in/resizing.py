@@ -66,7 +66,7 @@ def upsample(use: Use) -> None:
 
 def _overlaps(pool: LayerDraft) -> bool:
     """Whether windows overlap: then Caffe keeps one of the values of a pixel, and `upsample` adds them."""
-    own = pool.attributes
-    stride = own.get("stride", 1)
-    width = own.get("pool_size", 1)
-    return bool(stride < width or own.get("stride_y", stride) < own.get("pool_size_y", width))
+    # Attributes with their default values are left out.
+    stride, width = pool.attributes.get("stride") or 1, pool.attributes["pool_size"]
+    height = pool.attributes.get("pool_size_y") or width
+    return bool(stride < width or (pool.attributes.get("stride_y") or stride) < height)
