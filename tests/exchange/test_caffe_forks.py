@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import numpy as np
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.exchange.caffe_in.importing import import_prototxt
 from tests.exchange.caffe_helpers import conv, imported, model, pool
 from tests.exchange.test_caffe_axes import X, computed
 from tests.exchange.test_caffe_networks import DATA, faults, layer, one
@@ -351,6 +354,18 @@ REFUSED = {
         "E102", "`ceil_mode` and `round_mode` contradict each other",
     ),
 }  # fmt: skip
+
+
+SCALARS = 'layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 4 } } }'
+
+
+@pytest.mark.parametrize("type_", ["BN", "ConvolutionDepthwise", "Normalize", "ShuffleChannel", "Interp", "Permute"])
+def test_scalars_cause_no_traceback(tmp_path, type_):
+    settings = "bn_param { eps: 1 } convolution_param { num_output: 1 kernel_size: 1 } norm_param { eps: 1 } "
+    settings += "shuffle_channel_param { group: 1 } interp_param { zoom_factor: 1 }"
+    (tmp_path / "net.prototxt").write_text(SCALARS + layer(type_, settings))
+    with contextlib.suppress(pl.ConfigError):
+        import_prototxt(tmp_path / "net.prototxt")
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -20,7 +20,7 @@ def convolution(use: Use) -> None:
 @converts("DepthwiseConvolution", "ConvolutionDepthwise")
 def depthwise_convolution(use: Use) -> None:
     """One filter for each channel: a convolution whose groups are the channels."""
-    p, filters, channels = use.settings, use.required("num_output"), use.dims()[0]
+    p, filters, channels = use.settings, use.required("num_output"), (use.dims() or (1,))[0]
     # DepthwiseConvolution needs `group`, ConvolutionDepthwise ignores it.
     groups = p["group"] if use.layer.type == "DepthwiseConvolution" else channels
     if filters is not None and not filters == groups == channels:

@@ -112,7 +112,7 @@ def _bn_of_segnet(use: Use) -> None:
         # Caffe's filler is the constant 0, which would be the gain of a network that is trained.
         set_vector(use, draft, of, blob, filler, 1.0 if of == "gain" else 0.0)
         _start_at_zero(use, draft, of, filler)
-    count = use.dims()[0]
+    count = (use.dims() or (1,))[0]
     # The averages are not used, but they are part of the layer's weights.
     unused = {} if inference else {"running_mean": np.zeros(count), "running_var": np.ones(count)}
     _store_vectors(use, [f"{name}.gain", f"{name}.bias"], {f"{name}.{of}": array for of, array in unused.items()})
@@ -141,7 +141,7 @@ def _store_vectors(use: Use, names: list[str], others: Fields | None = None) -> 
     def make(blobs: Arrays) -> Fields:
         return {name: blob.ravel() for name, blob in zip(names, blobs, strict=True)} | (others or {})
 
-    use.store([(1, use.dims()[0], 1, 1)] * len(names), make)
+    use.store([(1, (use.dims() or (1,))[0], 1, 1)] * len(names), make)
 
 
 def _start_at_zero(use: Use, draft: LayerDraft, of: str, filler: str) -> None:
