@@ -97,6 +97,13 @@ def test_nets_in_the_solver(tmp_path):
     assert "test_net_param: only the first of 2 test nets is imported" in found.notes
 
 
+def test_a_net_for_both_phases_goes_first(tmp_path):
+    write(tmp_path)
+    found = imported(tmp_path, SOLVER.replace("train_net", "net"), name="solver.prototxt")
+    assert "a" not in found.network
+    assert "test_net: not imported, since the solver has a net for both phases" in found.notes
+
+
 def test_states_of_the_solver_choose_layers(tmp_path):
     write(tmp_path, test=TEST.replace('top: "a" }', 'top: "a" include { stage: "held" } }'))
     assert "a" not in imported(tmp_path, SOLVER, name="solver.prototxt").network
@@ -135,6 +142,21 @@ def test_refused(tmp_path, name):
     assert (code, line) in [fault[:2] for fault in found], shown
     assert "b.prototxt:" in shown
     assert message in shown
+
+
+@pytest.mark.parametrize(
+    ("text", "missing"),
+    [
+        (f"test_net_param {{ {TEST} }}" + SOLVER.replace("test_net:", "snapshot_prefix:"), "test_net"),
+        (f"train_net_param {{ {TRAIN} }}" + SOLVER.replace("train_net:", "snapshot_prefix:"), "test_net_param"),
+        (f"test_net_param {{ {TEST} }}" + SOLVER[SOLVER.index("base_lr") :], "train_net"),
+    ],
+)
+def test_both_nets_are_in_files_or_in_the_solver(tmp_path, text, missing):
+    write(tmp_path)
+    found, shown = faults(tmp_path, text, name="solver.prototxt")
+    assert [fault[0] for fault in found] == ["E105"]
+    assert f"missing `{missing}`" in shown
 
 
 def test_errors_of_both_files_have_their_places(tmp_path):

@@ -150,27 +150,37 @@ class _Import:
     def _net_of(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, DiagnosticReport]:
         """The net of a solver: in the solver, or in the files that it names."""
         (report,) = self.reports
-        if "net_param" in solver:
-            return solver["net_param"], report
-        inline = "train_net_param" in solver and "net" not in solver
-        names = ("train_net_param", "test_net_param") if inline else ("train_net", "test_net")
-        tests = solver[names[1]] if "net" not in solver else []
-        if not tests and inline:
+        tests = [name for name in ("test_net", "test_net_param") if solver[name]]
+        if "net" in solver or "net_param" in solver:
+            self.notes += [f"{name}: not imported, since the solver has a net for both phases" for name in tests]
+            return (solver["net_param"], report) if "net_param" in solver else self._net_of_file(solver, path, origins)
+        if tests:
+            return self._net_pair(solver, path, origins)
+        if "train_net_param" in solver:
             return solver["train_net_param"], report
-        if not tests:
-            return self._net_of_file(solver, path, origins)
-        if not inline and not solver["train_net"]:
-            report.add("E105", f"missing `{names[0]}`", solver.place(names[1]), help=f"add `{names[0]}: ...`")
+        return self._net_of_file(solver, path, origins)
+
+    def _net_pair(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, DiagnosticReport]:
+        """The nets of training and test as one: both in the solver, or both in files."""
+        (report,) = self.reports
+        inline = "train_net_param" in solver
+        names = ("train_net_param", "test_net_param") if inline else ("train_net", "test_net")
+        missing = next((name for name in names if not solver[name] or name not in solver), None)
+        if missing is not None:
+            help_ = f"add `{missing}`: both nets are in files, or both in the solver"
+            report.add("E105", f"missing `{missing}`", solver.place("test_net"), help=help_)
             return None, report
+        tests = solver[names[1]]
         if len(tests) > 1:
             self.notes.append(f"{names[1]}: only the first of {len(tests)} test nets is imported")
         if inline:
             return self._merged(solver["train_net_param"], tests[0], solver, report), report
-        files = [self._file_of(solver, name, path) for name in names]
-        if None in files:
+        files = [file for name in names if (file := self._file_of(solver, name, path)) is not None]
+        if len(files) < len(names):
             return None, report
-        origins += [file.name for file in files if file is not None]
-        joined = JoinedReport(*(Source(str(file), read_prototxt(file)) for file in files if file is not None))
+        origins += [file.name for file in files]
+        joined = JoinedReport(*(Source(str(file), read_prototxt(file)) for file in files))
+        # Errors of the nets are first in the list: those of the solver may follow from them.
         self.reports.insert(0, joined)
         nets = joined.nets()
         return (None if nets is None else self._merged(*nets, solver, joined)), joined
