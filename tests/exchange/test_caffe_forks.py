@@ -77,14 +77,14 @@ def test_a_batch_norm_with_gain_and_bias(tmp_path, factor):
     weights = model({"y": [mean * factor, var * factor, [factor], gain, bias]})
     found = computed(tmp_path, layer("BatchNorm", settings), weights=weights)
     mean, var, gain, bias = (one.reshape(3, 1, 1) for one in (mean, var, gain, bias))
-    # The fork raises a smaller epsilon to 1e-5.
     np.testing.assert_allclose(found, (X - mean) / np.sqrt(var + 1e-5) * gain + bias, rtol=1e-4, atol=1e-4)
 
 
 def test_fillers_of_a_batch_norm_say_that_it_has_gain_and_bias(tmp_path):
-    settings = 'param { lr_mult: 0 } batch_norm_param { scale_filler { type: "constant" value: 3 } }'
+    settings = 'param { lr_mult: 0 } batch_norm_param { eps: 1e-9 scale_filler { type: "constant" value: 3 } }'
     node = one(tmp_path, layer("BatchNorm", settings))
-    assert node.attributes["bias"]
+    # The fork raises a smaller epsilon to 1e-5.
+    assert (node.attributes["bias"], node.attributes["epsilon"]) == (True, 1e-5)
     assert (node.params["gain"].init[1]["value"], node.params["gain"].lr_mult, node.params["gain"].frozen) == (
         3,
         1,
