@@ -443,7 +443,7 @@ def test_everything_that_is_not_supported_is_told_at_once(tmp_path):
     text = """name: "net"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 dim: 8 dim: 8 } } }
 layer { name: "up" type: "Im2col" bottom: "data" top: "up" }
-layer { name: "odd" type: "Permute" bottom: "up" top: "odd" permute_param { order: 0 } }
+layer { name: "odd" type: "Reorg" bottom: "up" top: "odd" reorg_param { stride: 2 } }
 layer { name: "p" type: "Pooling" bottom: "odd" top: "p" pooling_param { pool: STOCHASTIC kernel_size: 2 pad: 1 } }
 layer { name: "c" type: "Convolution" bottom: "data" top: "c" convolution_param { num_output: 4 kernal_size: 3 } }
 layer { name: "e" type: "Softmax" bottom: "data" top: "e" softmax_param { axis: 0 } loss_weight: 2 }
@@ -509,6 +509,16 @@ def test_refused(tmp_path, name):
     text, code = ALONE[name]
     found, shown = faults(tmp_path, DATA + text)
     assert [fault[0] for fault in found][-1] == code, shown
+
+
+@pytest.mark.parametrize("data", [DATA, 'input: "data" input_dim: [4, 3, 8, 8]'])
+def test_a_shape_that_replaces_that_of_the_file_is_noted(tmp_path, data):
+    """Sizes of a file may be placeholders, as in the networks of OpenPose."""
+    text = data.replace("dim: 8 dim: 8", "dim: 1 dim: 1").replace("8, 8", "1, 1") + layer("TanH")
+    note = "data: 3x9x9, given by --shape, replaces 3x1x1 of the file"
+    found = imported(tmp_path, text, data="3x9x9")
+    assert (str(found.network["y"].output_types[0]), note in found.notes) == ("3x9x9", True)
+    assert note not in imported(tmp_path, text, data="3x1x1").notes
 
 
 def test_a_shape_of_what_is_no_input(tmp_path):

@@ -130,7 +130,8 @@ WRONG = {
     "momentum": (SOLVER + "momentum: 2", "E103"),
     "decay": (SOLVER + "weight_decay: -1", "E103"),
     "regularization": (SOLVER + 'regularization_type: "L3"', "E104"),
-    "two nets": ('test_net: "b" ' + SOLVER.replace("net:", "train_net:", 1), "E511"),
+    "a test net that is not there": ('test_net: "b" ' + SOLVER.replace("net:", "train_net:", 1), "E302"),
+    "a test net alone": (SOLVER.replace("net:", "test_net:", 1), "E105"),
     "unknown field": (SOLVER + "frobnicate: 1", "E101"),
 }
 

@@ -49,6 +49,25 @@ layer { name: "f" type: "InnerProduct" bottom: "h" top: "f" inner_product_param 
 layer { name: "l" type: "SoftmaxWithLoss" bottom: "f" bottom: "t" top: "l" loss_param { ignore_label: 1 } }
 layer { name: "a" type: "Accuracy" bottom: "f" bottom: "t" top: "a" accuracy_param { top_k: 2 } }
 """
+FORKS = """
+input: "x" input_shape { dim: 2 dim: 4 dim: 8 dim: 8 } input: "rois" input_shape { dim: 1 dim: 5 }
+layer { name: "c" type: "DepthwiseConvolution" bottom: "x" top: "c"
+  convolution_param { num_output: 4 kernel_size: 3 pad: 1 group: 4 } }
+layer { name: "b" type: "BN" bottom: "c" top: "b" bn_param { eps: 0.01 frozen: true slope_filler { value: 1 } } }
+layer { name: "r" type: "ReLU6" bottom: "b" top: "b" }
+layer { name: "n" type: "Normalize" bottom: "b" top: "n" norm_param { channel_shared: false eps: 1e-6 } }
+layer { name: "s" type: "ShuffleChannel" bottom: "n" top: "s" shuffle_channel_param { group: 2 } }
+layer { name: "p" type: "Pooling" bottom: "s" top: "p" top: "m" pooling_param { kernel_size: 2 stride: 2 pool: 0 } }
+layer { name: "u" type: "Upsample" bottom: "p" bottom: "m" top: "u" upsample_param { scale: 2 } }
+layer { name: "i" type: "Interp" bottom: "u" top: "i" interp_param { zoom_factor: 2 pad_beg: -1 } }
+layer { name: "v" type: "Permute" bottom: "i" top: "v" permute_param { order: [0, 2, 3, 1] } }
+layer { name: "g" type: "ROIPooling" bottom: "i" bottom: "rois" top: "g"
+  roi_pooling_param { pooled_w: 2 pooled_h: 3 spatial_scale: 0.5 } }
+layer { name: "o" type: "Pooling" bottom: "u" top: "o" pooling_param { pool: AVE global_pooling: true } }
+layer { name: "a" type: "Axpy" bottom: "o" bottom: "u" bottom: "x" top: "a" }
+layer { name: "l" type: "SmoothL1Loss" bottom: "a" bottom: "u" bottom: "x" bottom: "c" top: "l"
+  smooth_l1_loss_param { sigma: 3 } }
+"""
 SOLVER = """
 net: "net.prototxt" base_lr: 0.1 lr_policy: "step" gamma: 0.5 stepsize: 3 max_iter: 9 momentum: 0.9 weight_decay: 0.1
 test_interval: 3 test_iter: 2 display: 1 snapshot: 4 snapshot_prefix: "../x" random_seed: 1 type: "SGD" iter_size: 2
@@ -62,7 +81,8 @@ class Prototxt(Target):
     texts: ClassVar[list[str]] = [
         SMALL,
         SMALL,
-        SMALL,
+        FORKS,
+        FORKS,
         SOLVER,
         *((EXAMPLES / f"{name}.prototxt").read_text() for name in NAMES),
     ]

@@ -11,7 +11,7 @@ from paddle_layers.config.writing.text import attributes_fields
 from paddle_layers.define import InvalidAttributes, ShapeError, Type, registries
 
 from .layers import PHASES, Arrays, BlobConversion, BlobValue, CaffeLayer, Fields, LayerDraft
-from .messages import SETTINGS
+from .messages import IGNORED, SETTINGS
 from .reading import Message
 
 MANY = 1 << 20
@@ -73,6 +73,20 @@ class Conversion:
     def note(self, text: str) -> None:
         """Add a line to the report, once."""
         self.notes[text] = None
+
+    def given_type(self, name: str, type_: Type | None) -> Type | None:
+        """The type of an input: the one that the user gives goes before that of the file, with a note."""
+        # Sizes of a file may be placeholders, such as 1x1, or crops that the data at hand do not have.
+        given = self.given.get(name, type_)
+        if type_ is not None and given != type_:
+            self.note(f"{name}: {given}, given by --shape, replaces {type_} of the file")
+        return given
+
+    def note_ignored(self, message: Message) -> None:
+        """Report the fields of a message that are accepted but ignored."""
+        for name, reason in IGNORED.get(message.kind, {}).items():
+            if name in message:
+                self.note(f"`{name}` is ignored: {reason}")
 
 
 class Use:
@@ -205,6 +219,12 @@ class Use:
         self.whole.became.setdefault(self.layer.name, []).append(type_)
         return draft
 
+    def step(self, type_: str, attributes: Fields, inputs: Sequence[BlobValue], suffix: str = "") -> BlobValue:
+        """The value of one of several layers that the Caffe layer becomes."""
+        value = self.inner(suffix or type_)
+        self.add(type_, attributes, inputs=inputs, outputs=[value], name=value.name)
+        return value
+
     def _place_of(self, value: BlobValue) -> int:
         return next((place for place, bottom in enumerate(self.bottoms) if bottom is value), -1)
 
@@ -232,6 +252,8 @@ def convert(layer: CaffeLayer, whole: Conversion) -> None:
         _bridge(whole, bridge.value, bridge.source, bridge.phase)
     use, before = Use(layer, whole), whole.report.errors
     first = len(whole.drafts)
+    for message in (use.settings, layer.message["transform_param"]):
+        whole.note_ignored(message)
     try:
         if _counted(use, rule):
             rule.convert(use)

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from paddle_layers.define import Type
 
 from .conversion import Use, converts
-from .layers import Fields
+from .layers import BlobValue, Fields
 from .reading import Message
 
 
-def _cost(use: Use, type_: str, attributes: Fields | None = None) -> None:
+def _cost(use: Use, type_: str, attributes: Fields | None = None, *, inputs: Sequence[BlobValue] | None = None) -> None:
     """Add a cost; its output is the loss, whether or not the prototxt names it."""
     outputs = use.tops[:1] or [use.inner("loss")]
     # Caffe adds an anonymous top.
     if not use.tops:
         outputs[0].name = use.layer.name
-    use.add(type_, attributes, outputs=outputs)
+    use.add(type_, attributes, inputs=inputs, outputs=outputs)
     outputs[0].is_loss = True
 
 
@@ -102,6 +103,35 @@ def euclidean_loss(use: Use) -> None:
     use.target(1, use.dims(0))
     # Caffe halves the squared distance.
     _cost(use, "square_error", {"coeff": 0.5})
+
+
+@converts("SmoothL1Loss", bottoms=(2, 4), tops=(0, 1))
+def smooth_l1_loss(use: Use) -> None:
+    """Smooth L1 loss of Fast R-CNN; weights of the difference and weights of the terms may follow."""
+    sigma, dims = use.settings["sigma"], use.dims()
+    if not 0 < sigma < math.inf:
+        use.refuse("sigma", f"`sigma` is {sigma:g}, expected a finite value above 0", code="E103")
+        return
+    for place in range(1, len(use.bottoms)):
+        use.target(place, dims)
+        if use.dims(place) != dims:
+            use.refuse("bottom", "all blobs of a SmoothL1Loss must have one shape", of=use.message, code="E209")
+            return
+    # sigma ** 2 * d ** 2 / 2 up to 1 / sigma ** 2
+    beta = 1 / sigma**2
+    pair, weights = use.bottoms[:2], use.bottoms[2:]
+    if weights:
+        pair = [use.step("mul", {}, [value, weights[0]], f"inside{place}") for place, value in enumerate(pair)]
+    if len(weights) < 2:
+        _cost(use, "smooth_l1", {"beta": beta}, inputs=pair)
+        return
+    # With c = min(|d|, beta) a term is c * (|d| - c / 2) / beta. `smooth_l1` has one weight per sample, not per term.
+    difference = use.step("eltwise", {"coefficients": [1.0, -1.0]}, pair, "difference")
+    size = use.step("abs", {}, [difference])
+    limited = use.step("clip", {"min": 0.0, "max": beta}, [size])
+    line = use.step("eltwise", {"coefficients": [1 / beta, -0.5 / beta]}, [size, limited], "line")
+    terms = use.step("eltwise", {"operation": "PROD"}, [limited, line, weights[1]], "terms")
+    _cost(use, "sum_cost", inputs=[terms])
 
 
 @converts("SigmoidCrossEntropyLoss", bottoms=(2, 2), tops=(0, 1))

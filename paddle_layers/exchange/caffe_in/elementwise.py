@@ -12,6 +12,11 @@ def relu(use: Use) -> None:
     _activation(use, "relu", {"negative_slope": use.settings["negative_slope"]})
 
 
+@converts("ReLU6")
+def relu6(use: Use) -> None:
+    _activation(use, "relu6", {})
+
+
 @converts("Sigmoid")
 def sigmoid(use: Use) -> None:
     _activation(use, "sigmoid", {})
@@ -89,7 +94,7 @@ def dropout(use: Use) -> None:
             "dropout_ratio", f"`dropout_ratio` is {ratio:g}, expected a value between 0 and 1 (exclusive)", code="E103"
         )
         return
-    use.add("dropout", {"drop_rate": ratio})
+    use.add("dropout", {"drop_rate": ratio, "scale_in": "TRAIN" if use.settings["scale_train"] else "TEST"})
 
 
 @converts("Softmax")
@@ -117,6 +122,18 @@ def eltwise(use: Use) -> None:
         return
     attributes: Fields = {"operation": p["operation"], "coefficients": coefficients or None}
     use.add("eltwise", attributes)
+
+
+@converts("Axpy", bottoms=(3, 3))
+def axpy(use: Use) -> None:
+    """A factor for each channel, times a blob, plus another one: the end of a block of SENet."""
+    dims = use.dims(1)
+    if use.dims(0) not in (dims[:1], (*dims[:1], 1, 1)) or use.dims(2) != dims:
+        text = "expected a factor for each channel, and two blobs of one shape"
+        use.refuse("bottom", text, of=use.message, code="E209")
+        return
+    product = use.step("mul", {}, [use.bottoms[1], use.bottoms[0]])
+    use.add("addto", inputs=[product, use.bottoms[2]])
 
 
 def _activation(use: Use, type_: str, settings: Fields) -> None:

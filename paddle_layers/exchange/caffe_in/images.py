@@ -1,13 +1,11 @@
-"""Conversion of image layers: convolution, pooling, normalization."""
+"""Conversion of image layers: convolution and pooling."""
 
 from __future__ import annotations
 
 import math
 
-import numpy as np
-
 from .conversion import MANY, Use, converts
-from .layers import Arrays, Fields, LayerDraft
+from .layers import Fields
 from .parameters import BlobLayout, set_vector, set_weight
 from .reading import Message
 
@@ -16,6 +14,25 @@ Pair = tuple[int, int]
 
 @converts("Convolution", "Deconvolution", bottoms=(1, MANY), tops=(1, MANY))
 def convolution(use: Use) -> None:
+    _convolve(use, use.settings["group"])
+
+
+@converts("DepthwiseConvolution", "ConvolutionDepthwise")
+def depthwise_convolution(use: Use) -> None:
+    """One filter for each channel: a convolution whose groups are the channels."""
+    p, filters, channels = use.settings, use.required("num_output"), (use.dims() or (1,))[0]
+    # DepthwiseConvolution needs `group`, ConvolutionDepthwise ignores it.
+    groups = p["group"] if use.layer.type == "DepthwiseConvolution" else channels
+    if filters is not None and not filters == groups == channels:
+        text = f"a depthwise convolution of {channels} channels needs `num_output` {channels}"
+        text += f" and `group` {channels}" if use.layer.type == "DepthwiseConvolution" else ""
+        field = "num_output" if filters != channels else "group"
+        use.refuse(field, text, "use a Convolution with `group` for other numbers of filters", code="E209")
+        return
+    _convolve(use, groups)
+
+
+def _convolve(use: Use, groups: int) -> None:
     p, attributes = use.settings, _window_attributes(use)
     # Other axes would make this a convolution of another rank.
     if p["axis"] not in (1, -3):
@@ -28,10 +45,10 @@ def convolution(use: Use) -> None:
             code="E205",
         )
     filters = use.required("num_output")
-    attributes |= {"num_filters": filters, "groups": p["group"], "bias": p["bias_term"]}
+    attributes |= {"num_filters": filters, "groups": groups, "bias": p["bias_term"]}
     if use.refused:
         return
-    drafts, type_ = [], "conv" if use.layer.type == "Convolution" else "conv_trans"
+    drafts, type_ = [], "conv_trans" if use.layer.type == "Deconvolution" else "conv"
     for place, top in enumerate(use.tops):
         name = use.layer.name if place == 0 else f"{use.layer.name}_{place + 1}"
         draft = use.add(type_, attributes, inputs=[use.bottoms[place]], outputs=[top], name=name)
@@ -40,11 +57,11 @@ def convolution(use: Use) -> None:
         drafts.append(draft)
     channels, window = use.dims()[0], (attributes["filter_size_y"], attributes["filter_size"])
     if type_ == "conv":
-        shape = (filters, channels // p["group"], *window)
+        shape = (filters, channels // groups, *window)
         layout = BlobLayout(filters, math.prod(shape[1:]))
     else:
         # Caffe shares the blob layout of both directions: the first axis of a deconvolution counts its inputs.
-        shape = (channels, filters // p["group"], *window)
+        shape = (channels, filters // groups, *window)
         layout = BlobLayout(channels, math.prod(shape), swapped=True)
     for draft in drafts:
         set_weight(use, draft, "weight", 0, "weight_filler", layout)
@@ -98,10 +115,11 @@ def _pair(use: Use, field: str, short: str, usual: int | None) -> Pair | None:
 @converts("Pooling", tops=(1, 2))
 def pooling(use: Use) -> None:
     p = use.settings
-    if len(use.tops) > 1:
-        help_ = "remove the second `top`"
-        use.refuse("top", "the argmax indices of pooling (a second `top`) are not supported", help_, of=use.message)
-    attributes: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": p["round_mode"]}
+    if len(use.tops) > 1 and (p["pool"] != "MAX" or p["global_pooling"]):
+        text = "the argmax indices of pooling (a second `top`) are only supported for MAX without `global_pooling`"
+        use.refuse("top", text, "remove the second `top`", of=use.message)
+    rounding = _rounding(use)
+    attributes: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": rounding}
     # Caffe divides by the part of the window inside image and padding.
     if p["pool"] == "AVE" and not p["global_pooling"]:
         attributes["divisor"] = "PADDED"
@@ -125,15 +143,28 @@ def pooling(use: Use) -> None:
         use.refuse("pad", "padding must be smaller than the kernel, in Caffe too", code="E103")
         return
     if p["pool"] == "STOCHASTIC":
-        _stochastic(use, p["round_mode"], kernel, stride, pad)
+        _stochastic(use, rounding, kernel, stride, pad)
         return
     # Caffe removes a last window outside of the image only if there is padding.
-    if pad == (0, 0) and p["round_mode"] == "CEIL" and _beyond(use.dims(), kernel, stride):
+    if pad == (0, 0) and rounding == "CEIL" and _beyond(use.dims(), kernel, stride):
         attributes["rounding"] = "CEIL_ALL"
         use.note("the last window is entirely outside of the image: its value is undefined in Caffe and 0 here")
     for name, (rows, columns) in {"pool_size": kernel, "stride": stride, "padding": pad}.items():
         attributes |= {name: columns, f"{name}_y": rows}
-    use.add("pool", attributes)
+    if len(use.tops) > 1:
+        del attributes["pool_type"]
+        use.add("max_pool_with_mask", attributes)
+    else:
+        use.add("pool", attributes)
+
+
+def _rounding(use: Use) -> str:
+    """Rounding of the output size: `round_mode` of Caffe since 2019, `ceil_mode` of forks from before."""
+    p = use.settings
+    ceil = "CEIL" if p["ceil_mode"] else "FLOOR"
+    if "ceil_mode" in p and "round_mode" in p and ceil != p["round_mode"]:
+        use.refuse("ceil_mode", "`ceil_mode` and `round_mode` contradict each other", "keep one of them", code="E102")
+    return ceil if "ceil_mode" in p else str(p["round_mode"])
 
 
 def _stochastic(use: Use, rounding: str, kernel: tuple[int, ...], stride: Pair, pad: Pair) -> None:
@@ -198,164 +229,3 @@ def _beyond(dims: tuple[int, ...], kernel: Pair, stride: Pair) -> bool:
     if len(dims) != 3 or min(*kernel, *stride) < 1:
         return False
     return any(-(-(size - k) // s) * s >= size for size, k, s in zip(dims[1:], kernel, stride, strict=True))
-
-
-@converts("LRN")
-def lrn(use: Use) -> None:
-    p = use.settings
-    if p["local_size"] % 2 == 0:
-        use.refuse("local_size", f"`local_size` is {p['local_size']}, expected an odd number, as in Caffe", code="E103")
-        return
-    attributes: Fields = {"size": p["local_size"], "scale": p["alpha"], "power": p["beta"], "region": p["norm_region"]}
-    # Within a channel, Caffe ignores `k` and uses 1.
-    if p["norm_region"] == "ACROSS_CHANNELS":
-        attributes["shift"] = p["k"]
-    use.add("lrn", attributes)
-
-
-@converts("MVN")
-def mean_variance_norm(use: Use) -> None:
-    p = use.settings
-    axis = 1 if p["across_channels"] else 2
-    use.add("mvn", {"axis": axis, "normalize_variance": p["normalize_variance"], "epsilon": p["eps"]})
-
-
-@converts("BatchNorm")
-def batch_norm(use: Use) -> None:
-    """Mean and variance alone; a following Scale becomes its gain and bias."""
-    p = use.settings
-    attributes: Fields = {
-        "momentum": p["moving_average_fraction"],
-        "epsilon": p["eps"],
-        # Caffe multiplies the variance by m / (m - 1) in its running average, but not in the normalization.
-        "unbiased": True,
-        "bias": False,
-        "use_global_stats": p["use_global_stats"],
-    }
-    draft = use.add("batch_norm", attributes)
-    if draft is None:
-        return
-    # Caffe's layer has no affine part. This setting is also the marker by which a following Scale recognizes it.
-    draft.params["gain"] = {"frozen": True}
-    channels, name = use.type().dims[:1] or (1,), use.layer.name
-    use.store([channels, channels, (1,)], lambda blobs: _averages(name, blobs))
-    use.note(
-        "running averages start at 0 and 1, in Caffe with the first batch; with a decay of 0.999 they agree "
-        "after some thousand steps"
-    )
-
-
-def _averages(name: str, blobs: Arrays) -> Fields:
-    """Caffe keeps sums and their weight, and divides where it uses them."""
-    mean, var, factor = blobs
-    # Like Caffe: a factor of 0 belongs to a layer that has not seen a batch.
-    scale = np.float32(0 if factor[0] == 0 else 1 / np.float64(factor[0]))
-    return {
-        f"{name}.running_mean": mean * scale,
-        f"{name}.running_var": var * scale,
-        f"{name}.gain": np.ones_like(mean),
-    }
-
-
-@converts("Scale", bottoms=(1, 2))
-def scale(use: Use) -> None:
-    if len(use.bottoms) == 2:
-        _by_second(use, "mul")
-        return
-    axes = _own_axes(use)
-    # Gain and bias of our normalization are one number per channel: a Scale of other axes remains a layer.
-    draft = _normalised(use) if axes == {"axis": 1} else None
-    name, p = use.layer.name, use.settings
-    if draft is not None:
-        name, gained = draft.name, ("gain", "bias")
-        _take_over(use, draft)
-    else:
-        gained = ("gain", "bias")
-        draft = use.add("scale", {"bias": p["bias_term"], **axes})
-    if draft is None or use.refused:
-        return
-    set_vector(use, draft, "gain", 0, "filler", 1.0)
-    if p["bias_term"]:
-        set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
-    shape = _own_shape(use, axes)
-    names = [f"{name}.{one}" for one in gained]
-    use.store([shape] * (1 + p["bias_term"]), lambda blobs: dict(zip(names, blobs, strict=False)))
-
-
-def _own_axes(use: Use) -> Fields:
-    """The axes with separate values."""
-    p, first, rank = use.settings, use.axis("axis"), len(use.dims())
-    if first == 0 or p["num_axes"] == 0:
-        text = f"{use.layer.type} needs `axis` >= 1 and at least one axis (`num_axes`)"
-        use.refuse("axis" if first == 0 else "num_axes", text)
-        return {"axis": 1}
-    last = rank if p["num_axes"] == -1 else first + p["num_axes"] - 1
-    left = max(rank, 1) - first + 1
-    if last > max(rank, 1):
-        use.refuse(
-            "num_axes",
-            f"axis {first} leaves only {left} {'axis' if left == 1 else 'axes'}; `num_axes` asks for {p['num_axes']}",
-            code="E209",
-        )
-    return {"axis": first} if last == first else {"axis": first, "end_axis": last}
-
-
-def _own_shape(use: Use, axes: Fields) -> tuple[int, ...]:
-    return use.type().dims[axes["axis"] - 1 : axes.get("end_axis", axes["axis"])] or (1,)
-
-
-def _normalised(use: Use) -> LayerDraft | None:
-    """The batch_norm whose gain and bias this Scale is: nothing else reads what it gives."""
-    value = use.bottoms[0]
-    draft = value.draft
-    fits = draft is not None and draft.type == "batch_norm" and draft.params.get("gain") == {"frozen": True}
-    # With another reader, or in another phase, the normalized values without gain are needed.
-    return draft if fits and value.readers == [use.layer] and draft and draft.phases == use.layer.phases else None
-
-
-def _take_over(use: Use, draft: LayerDraft) -> None:
-    """Make the batch_norm give what the Scale gives."""
-    bottom, top = use.bottoms[0], use.tops[0]
-    # As with a fused activation, the name of the blob is kept.
-    if use.layer.in_place:
-        top.name = bottom.name
-    top.type, top.draft, draft.outputs = bottom.type, draft, [top]
-    del draft.params["gain"]
-    draft.attributes.pop("bias", None)
-    if not use.settings["bias_term"]:
-        draft.attributes["bias"] = False
-    use.whole.became[use.layer.name] = [f"gain and bias of {draft.name}"]
-
-
-@converts("Bias", bottoms=(1, 2))
-def bias(use: Use) -> None:
-    if len(use.bottoms) == 2:
-        _by_second(use, "add")
-        return
-    axes = _own_axes(use)
-    if use.refused:
-        return
-    draft, name = use.add("shift", axes), use.layer.name
-    set_vector(use, draft, "offset", 0, "filler", 0.0)
-    use.store([_own_shape(use, axes)], lambda blobs: {f"{name}.offset": blobs[0]})
-
-
-def _by_second(use: Use, type_: str) -> None:
-    """Arithmetic with a second blob that begins with the rows."""
-    p, dims, other = use.settings, use.dims(0), use.dims(1)
-    if use.axis("axis") != 0 or other != dims[: len(other)]:
-        text = "the shape of the second blob must match the first axes of the first blob, with `axis: 0`"
-        use.refuse("axis", text)
-        return
-    if len(other) not in (0, 1, len(dims)):
-        use.refuse(
-            "bottom", "the second blob must have only the channel axis, or all axes of the first", of=use.message
-        )
-        return
-    with_bias = type_ == "mul" and p["bias_term"]
-    inner = use.inner("product") if with_bias else use.tops[0]
-    use.add(type_, outputs=[inner], name=f"{use.layer.name}/product" if with_bias else "")
-    if with_bias and not use.refused:
-        draft, name = use.add("shift", inputs=[inner]), use.layer.name
-        set_vector(use, draft, "offset", 0, "bias_filler", 0.0)
-        use.store([dims[:1] or (1,)], lambda blobs: {f"{name}.offset": blobs[0]})

@@ -22,6 +22,7 @@ from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from .binary import Weights, read_mean, read_model, weights_of
 from .conversion import Conversion
 from .layers import Fields, NetState
+from .net_pairs import JoinedReport, NetPair
 from .network import checked, convert_net, network_text
 from .reading import Message, bind, fields_of_text, read_prototxt
 from .solver import Solver, check_training, is_solver, states_of
@@ -99,6 +100,8 @@ class _Import:
         self, reports: list[DiagnosticReport], shapes: dict[str, Type], mean: NDArray[np.float32] | None
     ) -> None:
         self.reports, self.shapes, self.mean = reports, shapes, mean
+        self.notes: list[str] = []
+        """Notes about the files, before there is a conversion."""
 
     def run(self, path: Path, weights: str | Path | None) -> CaffeImport:
         (report,) = self.reports
@@ -115,6 +118,7 @@ class _Import:
         states = _states(net, solver)
         dims = self.mean.shape if self.mean is not None else None
         whole = convert_net(net, net_report, states, self.shapes, dims)
+        whole.notes |= dict.fromkeys(self.notes)
         name = net["name"] or ""
         text = network_text(name, whole, ", ".join(origins)) if not self._failed else ""
         training = Solver(solver, report, whole) if solver is not None else None
@@ -144,33 +148,55 @@ class _Import:
         return found
 
     def _net_of(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, DiagnosticReport]:
-        """The net of a solver: in the solver, or in the file that it names."""
+        """The net of a solver: in the solver, or in the files that it names."""
         (report,) = self.reports
-        for name in ("net_param", "train_net_param"):
-            if name in solver:
-                return solver[name], report
-        for name in ("test_net", "test_net_param"):
-            if name in solver and "net" not in solver:
-                help_ = (
-                    "merge them into one file, named as `net`, and mark layers of one phase with `include { "
-                    "phase: ... }`"
-                )
-                report.add(
-                    "E511", "separate nets for training and test are not supported", solver.place(name), help=help_
-                )
-                return None, report
+        tests = [name for name in ("test_net", "test_net_param") if solver[name]]
+        if "net" in solver or "net_param" in solver:
+            self.notes += [f"{name}: not imported, since the solver has a net for both phases" for name in tests]
+            return (solver["net_param"], report) if "net_param" in solver else self._net_of_file(solver, path, origins)
+        if tests:
+            return self._net_pair(solver, path, origins)
+        if "train_net_param" in solver:
+            return solver["train_net_param"], report
+        return self._net_of_file(solver, path, origins)
+
+    def _net_pair(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, DiagnosticReport]:
+        """The nets of training and test as one: both in the solver, or both in files."""
+        (report,) = self.reports
+        inline = "train_net_param" in solver
+        names = ("train_net_param", "test_net_param") if inline else ("train_net", "test_net")
+        missing = next((name for name in names if not solver[name] or name not in solver), None)
+        if missing is not None:
+            help_ = f"add `{missing}`: both nets are in files, or both in the solver"
+            report.add("E105", f"missing `{missing}`", solver.place("test_net"), help=help_)
+            return None, report
+        tests = solver[names[1]]
+        if len(tests) > 1:
+            self.notes.append(f"{names[1]}: only the first of {len(tests)} test nets is imported")
+        if inline:
+            return self._merged(solver["train_net_param"], tests[0], solver, report), report
+        files = [file for name in names if (file := self._file_of(solver, name, path)) is not None]
+        if len(files) < len(names):
+            return None, report
+        origins += [file.name for file in files]
+        joined = JoinedReport(*(Source(str(file), read_prototxt(file)) for file in files))
+        # Errors of the nets are first in the list: those of the solver may follow from them.
+        self.reports.insert(0, joined)
+        nets = joined.nets()
+        return (None if nets is None else self._merged(*nets, solver, joined)), joined
+
+    def _merged(self, train: Message, test: Message, solver: Message, report: DiagnosticReport) -> Message:
+        states = (_states(train, solver)[0], _states(test, solver)[1])
+        return NetPair(train, test, states).merge(report)
+
+    def _net_of_file(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, DiagnosticReport]:
+        (report,) = self.reports
         key = "net" if "net" in solver else "train_net"
-        given = solver[key]
-        if not given:
+        if not solver[key]:
             report.add("E105", "missing `net`", 0, help='add `net: "FILE"`')
             return None, report
-        # Caffe resolves paths relative to the working directory, usually its own root: a copied solver has the net
-        # beside it.
-        candidates = [Path(given), path.parent / given, path.parent / Path(given).name]
-        file = next((one for one in candidates if os.path.isfile(one)), None)
+        file = self._file_of(solver, key, path)
         if file is None:
-            help_ = f"copy it to {path.parent / Path(given).name}, beside the solver"
-            report.add("E302", f"network file `{given}` not found", solver.place(key), help=help_)
             return None, report
         net_report = DiagnosticReport(Source(str(file), read_prototxt(file)))
         self.reports.insert(0, net_report)
@@ -179,6 +205,19 @@ class _Import:
         fields = fields_of_text(net_report)
         self._stop()
         return bind("Net", fields, 0, net_report), net_report
+
+    def _file_of(self, solver: Message, key: str, path: Path) -> Path | None:
+        """The file that a field of the solver names; None after a report."""
+        report, found = self.reports[-1], solver[key]
+        given = found[0] if isinstance(found, list) else found
+        # Caffe resolves paths relative to the working directory, usually its own root: a copied solver has the net
+        # beside it.
+        candidates = [Path(given), path.parent / given, path.parent / Path(given).name]
+        file = next((one for one in candidates if os.path.isfile(one)), None)
+        if file is None:
+            help_ = f"copy it to {path.parent / Path(given).name}, beside the solver"
+            report.add("E302", f"network file `{given}` not found", solver.place(key), help=help_)
+        return file
 
     @property
     def _failed(self) -> bool:

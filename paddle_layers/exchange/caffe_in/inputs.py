@@ -68,9 +68,7 @@ def input_of_shape(use: Use, value: BlobValue, shape: list[int]) -> None:
 
 def enter(use: Use, value: BlobValue, type_: Type | None) -> None:
     """A value of a data layer; the type that the user gives goes before the one of the file."""
-    given = use.whole.given.get(value.name)
-    # Crops and means of the file may be absent or wrong for the data at hand.
-    type_ = given or type_
+    type_ = use.whole.given_type(value.name, type_)
     if value.type is not None and type_ is not None and value.type != type_:
         text = f"`{value.name}` has type {type_} here, but {value.type} in the other phase"
         use.refuse("top", text, f"give --shape {value.name}=...", of=use.message, code="E209")

@@ -14,7 +14,16 @@ from paddle_layers.config.writing.text import HEADER, Word, fields_text, value_t
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
-from . import costs, elementwise, images, inputs, rows  # noqa: F401  importing a module registers its rules in `RULES`
+from . import (  # noqa: F401  importing a module registers its rules in `RULES`
+    costs,
+    detection,
+    elementwise,
+    images,
+    inputs,
+    normalizations,
+    resizing,
+    rows,
+)
 from .conversion import RULES, Conversion, convert
 from .inputs import DataLayerSource
 from .layers import Blobs, BlobValue, CaffeLayer, Fields, NetState, phases_of, type_of
@@ -45,6 +54,7 @@ def convert_net(
     trained = any(type_of(message).endswith("Loss") for message in messages)
     states = _fed_states(net, messages, states)
     whole = Conversion(report, given, mean_dims, trained=trained, phases=tuple(state.phase for state in states))
+    whole.note_ignored(net)
     blobs = Blobs(report, _net_inputs(net, whole))
     # All blobs are resolved before the first layer is converted: fusion depends on how many readers a value has.
     layers = [layer for message in messages if (layer := _layer(message, blobs, whole, states)) is not None]
@@ -119,7 +129,7 @@ def _net_inputs(net: Message, whole: Conversion) -> list[BlobValue]:
                 value.usual = Type.dense()
             else:
                 value.type = Type.dense(*shape[1:])
-        value.type = whole.given.get(name, value.type)
+        value.type = whole.given_type(name, value.type)
         found.append(value)
     whole.inputs |= {value.name: value for value in found}
     return found

@@ -11,7 +11,7 @@ from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Source
 from paddle_layers.config.diagnostics.report import ConfigError, DiagnosticReport
 from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.config.files import read_file
-from paddle_layers.config.reading.fields import BLOCK, BROKEN, STRING, WORD, Field, Fields, items, shown
+from paddle_layers.config.reading.fields import BLOCK, BROKEN, INT, STRING, WORD, Field, Fields, items, shown
 from paddle_layers.config.reading.reader import read_text
 from paddle_layers.define.gc_paused import gc_paused
 
@@ -124,10 +124,21 @@ def _value(name: str, spec: FieldSpec, item: Field, report: DiagnosticReport) ->
             return item[2]
         report.add("E102", f"`{name}` takes a quoted string, got {shown(item)}", item[4])
         return MISSING
+    if spec.words and item[1] == INT:
+        return _enum_value(name, spec, item, report)
     if spec.attribute is not None:
         return bind_value(spec.attribute, item, report)
     if item[1] == BLOCK:
         return bind(spec.message, item[2], item[3] if item[0] else item[4], report)
     if item[0] != BROKEN:
         report.add("E102", f"`{name}` is a block: write `{name} {{ ... }}`", item[4])
+    return MISSING
+
+
+def _enum_value(name: str, spec: FieldSpec, item: Field, report: DiagnosticReport) -> Any:
+    """The value of an enum that is given by its number, which protobuf's text format permits."""
+    if item[2] in spec.words:
+        return spec.words[item[2]]
+    values = ", ".join(f"{word} ({number})" for number, word in spec.words.items())
+    report.add("E104", f"`{name}` has no value with the number {item[2]}", item[4], help=f"expected one of {values}")
     return MISSING

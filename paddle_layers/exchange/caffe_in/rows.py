@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 
 from .conversion import MANY, Unresolved, Use, converts
-from .layers import BlobValue, Fields
+from .layers import Fields
 from .parameters import BlobLayout, set_vector, set_weight
 
 MOST_PLACES = 1000
@@ -168,6 +168,34 @@ def _copied(use: Use, shape: Sequence[int], dims: Sequence[int]) -> list[int]:
     return [dims[place] if dim == 0 else dim for place, dim in enumerate(shape)]
 
 
+@converts("Permute")
+def permute(use: Use) -> None:
+    """The order of the axes; those that are not listed follow in their own order."""
+    rank, order = 1 + len(use.dims()), list(use.settings["order"])
+    if any(not 0 <= axis < rank for axis in order) or len(set(order)) < len(order):
+        use.refuse("order", f"`order` must list different axes from 0 to {rank - 1}", code="E209")
+        return
+    order += [axis for axis in range(rank) if axis not in order]
+    if order[0] != 0:
+        use.refuse("order", "axis 0, the batch, must stay the first one", "begin with `order: 0`")
+        return
+    use.add("permute", {"order": order[1:]})
+
+
+@converts("ShuffleChannel")
+def shuffle_channels(use: Use) -> None:
+    """The transpose of groups and channels of a group, from ShuffleNet."""
+    group, dims = use.required("group"), use.dims()
+    if group is None:
+        return
+    if group < 1 or not dims or dims[0] % group:
+        use.refuse("group", f"{group} groups do not divide the channels of {'x'.join(map(str, dims))}", code="E209")
+        return
+    split = use.step("reshape", {"dims": [group, dims[0] // group, *dims[1:]]}, [use.bottoms[0]], "groups")
+    turned = use.step("permute", {"order": [2, 1, *range(3, 2 + len(dims))]}, [split])
+    use.add("reshape", {"dims": list(dims)}, inputs=[turned])
+
+
 @converts("Tile")
 def tile(use: Use) -> None:
     tiles = use.required("tiles")
@@ -236,7 +264,7 @@ def reduction(use: Use) -> None:
     if p["coeff"] == 1:
         use.add("reduction", attributes)
         return
-    use.add("slope_intercept", {"slope": p["coeff"]}, inputs=[_step(use, "reduction", attributes, [use.bottoms[0]])])
+    use.add("slope_intercept", {"slope": p["coeff"]}, inputs=[use.step("reduction", attributes, [use.bottoms[0]])])
 
 
 @converts("ArgMax")
@@ -277,20 +305,13 @@ _TIES = "ties: the first index comes first, in Caffe the last"
 
 def _of_rows(use: Use, k: int) -> None:
     """The indices of the largest values of whole rows, followed by these values if they are requested."""
-    flat = _step(use, "flatten", {}, [use.bottoms[0]]) if len(use.dims()) != 1 else use.bottoms[0]
+    flat = use.step("flatten", {}, [use.bottoms[0]]) if len(use.dims()) != 1 else use.bottoms[0]
     values, places = use.inner("values"), use.inner("places")
     use.note(_TIES)
     use.add("top_k", {"k": k}, inputs=[flat], outputs=[values, places], name=f"{use.layer.name}/top_k")
     if use.settings["out_max_val"]:
-        both = _step(use, "concat", {}, [places, values])
+        both = use.step("concat", {}, [places, values])
         # Caffe's layout without an axis: N x 2 x k with values, N x 1 x k without.
         use.add("reshape", {"dims": [2, k]}, inputs=[both])
     else:
         use.add("reshape", {"dims": [1, k]}, inputs=[places])
-
-
-def _step(use: Use, type_: str, attributes: Fields, inputs: list[BlobValue], suffix: str = "") -> BlobValue:
-    """The value of a layer on the way."""
-    value = use.inner(suffix or type_)
-    use.add(type_, attributes, inputs=inputs, outputs=[value], name=value.name)
-    return value
