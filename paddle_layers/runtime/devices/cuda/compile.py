@@ -102,7 +102,7 @@ def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> Cud
         block = choose(lambda rows: _threads_of_an_element(launch, rows))
         if block and (shared := shared_by_block(code)):
             return cuda_driver(shared, dtype, block=SIMULATED_BLOCK if simulated else block, simulated=simulated)
-    # A thread steps past its last element before it stops: half of 32 bits leaves room for that.
+    # A thread steps past its last element before it stops: half of the numbers of 32 bits are left for that.
     wide = elements_of(launch).capacity > 1 << 31
     return cuda_driver(code, dtype, simulated=simulated, wide=wide)
 
