@@ -36,8 +36,8 @@ def column_kind(arrow: Any, field: Any, origin: str) -> ColumnKind:
         return ColumnKind(shape, np.dtype(np.float64), level)
     if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
         raise DataError(
-            f"{origin}: column `{field.name}` has unsupported type {str(field.type)[:80]}; supported are numbers, strings, lists "
-            f"of numbers and lists of fixed-size lists; {_remedy(types, kind)}"
+            f"{origin}: column `{field.name}` has unsupported type {str(field.type)[:80]}; supported are "
+            f"numbers, strings, lists of numbers and lists of fixed-size lists; {_remedy(types, kind)}"
         )
     return ColumnKind(shape, np.dtype(kind.to_pandas_dtype()), level)
 

@@ -12,7 +12,8 @@ from ..columns import GapColumn, Rows, Vocabulary, WordColumn
 from ..dataset import Dataset
 from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
-from .tables import BadCell, CsvTable
+from .table_cells import BadCell, TableCells
+from .tables import CsvTable
 from .text_lines import IndexedLines
 
 
@@ -43,7 +44,7 @@ class TableColumns:
 
     def __init__(
         self,
-        table: CsvTable,
+        table: TableCells,
         settings: TableSettings,
         wanted: Container[str] | None,
         targets: Container[str] = (),
@@ -111,7 +112,7 @@ class TableColumns:
         bad = self._table.bad
         if not bad:
             return
-        good = next((row for row in range(len(self._table.lines)) if row not in bad), None)
+        good = next((row for row in range(self._table.count) if row not in bad), None)
         if good is None:
             raise DataError(f"none of the {len(bad)} rows can be read; the first error: {bad[min(bad)]}")
         for column in found.values():
@@ -125,14 +126,14 @@ class TableColumns:
         shown = ", ".join(f"`{name}`" for name in table.names[:4]) + (", ..." if len(table.names) > 4 else "")
         if table.guessed and table.counts_columns:
             return (
-                f"{table.path}:{table.first_line}: the first line is read as data, but counts the columns: "
+                f"{table.origin}:{table.first_line}: the first line is read as data, but counts the columns: "
                 "0, 1, ...; write `header: yes` if these are names, as pandas writes them, else `header: no`"
             )
         given = [settings.label, settings.leave_out, *settings.columns, *settings.ids, *settings.text]
         parts = {part.strip() for entry in given for part in entry.partition("=")[2 if "=" in entry else 0].split(",")}
         if table.guessed and table.titled and not self._numbers and parts.isdisjoint(table.names):
             return (
-                f"{table.path}:{table.first_line}: the first line is read as the header, {shown}, because it "
+                f"{table.origin}:{table.first_line}: the first line is read as the header, {shown}, because it "
                 "has no numbers; write `header: no` if it is data, else `header: yes`"
             )
         return ""
@@ -166,7 +167,7 @@ class TableColumns:
             several = setting == "columns" and not equals and not alone and self._is_wanted(name)
             if not name or (equals and not columns) or several or colon:
                 example = '"field = first, second" or "field = 2-65"' if setting == "columns" else '"field = column"'
-                raise DataError(f"{self._table.path}: invalid `{setting}` {entry!r}; write {example}")
+                raise DataError(f"{self._table.origin}: invalid `{setting}` {entry!r}; write {example}")
             if self._is_wanted(name):
                 yield name, columns or name
 
@@ -189,7 +190,7 @@ class TableColumns:
         unnamed = next((at for at in features if self._table.titled and not self._table.names[at]), None)
         if unnamed is not None:
             raise DataError(
-                f"{self._table.path}:1: column {unnamed + 1} has no name; name it, or if it is the row "
+                f"{self._table.header}: column {unnamed + 1} has no name; name it, or if it is the row "
                 "index, write the table without it, in pandas `to_csv(..., index=False)`"
             )
 
@@ -198,7 +199,7 @@ class TableColumns:
         names: Iterable[str] = (*labels, *self._ids, *self._text, *self._numbers)
         for name, group in itertools.groupby(sorted(names)):
             if len(list(group)) > 1:
-                raise DataError(f"{self._table.path}: duplicate field `{name}`; use different names")
+                raise DataError(f"{self._table.origin}: duplicate field `{name}`; use different names")
 
     def _check_words(self, column: int, problem: str) -> None:
         for row, word in enumerate(self._table.words[column]):
