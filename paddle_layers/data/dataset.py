@@ -84,6 +84,8 @@ class Dataset:
         numbers = {name: column for name, column in arrays.items() if name not in self.raw}
         self.fields: dict[str, Column] = _columns(numbers, origin)
         self._place = place
+        self.strict_names = False
+        """Whether it is an error if only the training data name the ids of a field, as for files, and no warning."""
         lengths = {name: len(column) for name, column in (self.fields | self.raw).items()}
         if not lengths:
             raise DataError(f"{origin} has no fields; pass at least one array")

@@ -91,12 +91,10 @@ def no_text(path: Path, first: bytes, otherwise: str) -> DataError:
     return DataError(f"{path} is {what}" if what else otherwise)
 
 
-def optional_module(name: str, package: str, extra: str, source: str) -> Any:
-    """A module. Raises `DataError` that says what to install where it is not there."""
+def optional_module(name: str, package: str, extra: str, user: str) -> Any:
+    """A module. Raises `DataError` that says what to install where it is not there; `user` is what requires it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
         why = "" if isinstance(error, ModuleNotFoundError) else f", which cannot be imported ({error})"
-        raise DataError(
-            f"the source `{source}` requires {package}{why}: pip install 'paddle-layers[{extra}]'"
-        ) from None
+        raise DataError(f"{user} requires {package}{why}: pip install 'paddle-layers[{extra}]'") from None

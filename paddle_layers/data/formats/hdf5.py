@@ -42,7 +42,7 @@ class Hdf5Files(FileRows):
     """The datasets of the top level of HDF5 files by name; every file has the same ones. Raises `DataError`."""
 
     def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
-        self._h5py = optional_module("h5py", "h5py", "hdf5", "hdf5")
+        self._h5py = optional_module("h5py", "h5py", "hdf5", "the source `hdf5`")
         self._open = [self._datasets(path, wanted) for path in paths]
         self.names = list(self._open[0])
         for path, found in zip(paths, self._open, strict=True):

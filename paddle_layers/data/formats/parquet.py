@@ -33,8 +33,8 @@ class ParquetFiles(FileRows):
     """
 
     def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
-        self._arrow = optional_module("pyarrow", "pyarrow", "arrow", "parquet")
-        self._parquet = optional_module("pyarrow.parquet", "pyarrow", "arrow", "parquet")
+        self._arrow = optional_module("pyarrow", "pyarrow", "arrow", "the source `parquet`")
+        self._parquet = optional_module("pyarrow.parquet", "pyarrow", "arrow", "the source `parquet`")
         self._files = [self._opened(path) for path in paths]
         self._fields = [field for field in self._files[0].schema_arrow if wanted is None or field.name in wanted]
         if not self._fields:

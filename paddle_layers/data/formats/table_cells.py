@@ -27,13 +27,15 @@ class TableCells(ABC):
     """Whether the first line, which is read as data, counts the columns."""
     first_line = 0
     """Its number in the file."""
+    empty = "empty cell"
+    """The word for a cell without a value."""
 
     def __init__(self, origin: str, names: Sequence[str]) -> None:
         self.origin, self.names = origin, list(names)
         self.bad: dict[int, str] = {}
         """Reasons by unusable row; the cells of such rows are arbitrary."""
         self.values: NDArray[np.float64] = np.empty((0, 0))
-        """The columns of numbers side by side; NaN for an empty cell."""
+        """The columns of numbers, (rows, columns); NaN for an empty cell."""
         self.words: dict[int, list[str]] = {}
         """The cells of the columns of words by column."""
         self._numbers: list[int] = []

@@ -70,7 +70,8 @@ def evaluate(
 
     Args:
         training: Path of a training file, its text, or the result of `make_training` or `load_training`.
-        data: A file, arrays by field, or None for the source of the test phase, as in `predict`, but with labels.
+        data: A file, arrays by field, a DataFrame, or None for the source of the test phase, as in `predict`, but with
+            labels.
         weights: File of the weights; None for the best ones in the output folder of the training.
         dictionary: File with the names of the classes, one per line; None for the names of the source.
         device: `"cpu"` or `"cuda"`.

@@ -57,7 +57,7 @@ def predict(
     Args:
         training: Path of a training file, its text, or the result of `make_training` or `load_training`.
         data: A file, read with the settings of the training file's source, or by its extension (csv, npz, npy); arrays
-            by field; or None for the source of the test phase.
+            by field; a DataFrame of pandas, polars or Arrow; or None for the source of the test phase.
         weights: File of the weights; None for the best ones in the output folder of the training.
         values: Names of values to return instead of the outputs.
         dictionary: File with the words of ids and classes, one per line; None for the vocabulary of the source.
