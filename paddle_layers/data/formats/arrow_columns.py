@@ -13,6 +13,9 @@ from ..problems import DataError
 
 Array = NDArray[Any]
 
+_FLOATS = {"halffloat": "float16", "float": "float32", "double": "float64"}
+"""Types whose names differ in NumPy."""
+
 
 class ColumnKind(NamedTuple):
     """Shape and data type of a row of a column, or of an item if the rows are sequences (level 1)."""
@@ -39,7 +42,8 @@ def column_kind(arrow: Any, field: Any, origin: str) -> ColumnKind:
             f"{origin}: column `{field.name}` has unsupported type {str(field.type)[:80]}; supported are "
             f"numbers, strings, lists of numbers and lists of fixed-size lists; {_remedy(types, kind)}"
         )
-    return ColumnKind(shape, np.dtype(kind.to_pandas_dtype()), level)
+    # `to_pandas_dtype` of older versions imports pandas.
+    return ColumnKind(shape, np.dtype(_FLOATS.get(str(kind), str(kind))), level)
 
 
 def _remedy(types: Any, kind: Any) -> str:
