@@ -8,7 +8,7 @@ import itertools
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,15 @@ class DataError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message_line(message))
+
+
+class NoFieldsError(DataError):
+    """A file has no fields, or none of the requested ones; `parts` are what it calls them."""
+
+    def __init__(self, origin: object, parts: str, available: Iterable[str]) -> None:
+        listed = ", ".join(f"`{name}`" for name in available)
+        required = f" of the required fields; available: {listed}" if listed else ""
+        super().__init__(f"{origin} has no {parts}{required}")
 
 
 class DataWarning(UserWarning):

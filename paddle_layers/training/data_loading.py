@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,13 +27,14 @@ from paddle_layers.data.fitted_preprocessing import (
 from paddle_layers.data.formats.arrow_tables import ArrowStream, ColumnTable
 from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.data.names import check_same_names, unnamed_fields
-from paddle_layers.data.problems import warn_of_data
+from paddle_layers.data.problems import NoFieldsError, warn_of_data
 from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
 from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.tensorfiles import read_header
 from paddle_layers.runtime.memory.torchfiles import ENDINGS
 from paddle_layers.runtime.memory.weightfiles import DATA, INDEX
 
+from .data_fields import read_fields
 from .inference.outputs import target_fields
 from .problems import TrainingError
 from .results.folders import CHECKPOINTS
@@ -128,7 +130,7 @@ def open_parts(
             continue
         with placed(training, source):
             given = datasets.get(source.phase) if source.name is None else None
-            part = whole_part(open_for_phase(training, source, targets) if given is None else given, source)
+            part = whole_part(given or open_for_phase(training, source, read_fields(training, source), targets), source)
             if source.split is not None:
                 train, test = split_rows(part.dataset, source.split)
                 if "test" not in streamed:
@@ -203,11 +205,26 @@ def _readable(part: Subset) -> Rows:
     return part.rows[~np.isin(part.rows, list(part.dataset.bad))] if part.dataset.bad else part.rows
 
 
-def open_for_phase(training: Training, source: SourceSettings, targets: Container[str]) -> Dataset:
-    """A source of a training file; of mixed ones the first says for all what becomes of bad records."""
+def open_for_phase(
+    training: Training, source: SourceSettings, fields: Collection[str], targets: Container[str]
+) -> Dataset:
+    """Some fields of a source of a training file; all, if one of these is missing, for the message about it.
+
+    Of mixed sources the first says for all what becomes of bad records. Raises `DataError`.
+    """
     mixed = (one for one in training.source if part_name(one) == part_name(source))
     skip = any(one.on_error == "skip" for one in mixed)
-    return open_source(source, training.base, RequestedFields(targets=targets, skip=skip))
+    every = RequestedFields(None, targets, skip)
+    try:
+        opened = open_source(source, training.base, replace(every, names=fields))
+    except NoFieldsError as error:
+        with contextlib.suppress(DataError):
+            return open_source(source, training.base, every)
+        raise error from None
+    if not all(name in opened.fields or name in opened.raw for name in fields):
+        with contextlib.suppress(DataError):
+            return open_source(source, training.base, every)
+    return opened
 
 
 def open_source(source: SourceSettings, base: Path, request: RequestedFields) -> Dataset:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Dataset
@@ -10,10 +10,9 @@ from paddle_layers.data.data_frames import frame_dataset
 from paddle_layers.data.formats.arrow_tables import is_data_frame
 from paddle_layers.data.formats.table_settings import RequestedFields
 
+from .data_fields import field_types, read_fields
 from .data_loading import Given, placed
 from .inference.outputs import target_fields
-from .phase_data import feed_types
-from .results.result_names import selected
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
@@ -28,7 +27,7 @@ def with_frames_read(training: Training, datasets: Mapping[str, Given]) -> Mappi
     for phase, data in datasets.items():
         if is_data_frame(data):
             source = training.source_of(phase)
-            request = RequestedFields(_names(training, phase, source), targets, _skips(source))
+            request = RequestedFields(read_fields(training, source, phase), targets, _skips(source))
             with placed(training, source):
                 found[phase] = read_frame(training, source, data, f'datasets["{phase}"]', request)
     return found
@@ -46,23 +45,10 @@ def read_frame(
     fields: dict[str, Type | None] = {}
     if source is not None and source.split is not None:
         fields |= dict.fromkeys(source.split.fields)
-    fields |= _fields(training, ("train", "test"))
+    fields |= field_types(training, ("train", "test"))
     dataset = frame_dataset(data, origin, settings, fields, request)
     dataset.set_targets(request.targets, skip=request.skip)
     return dataset
-
-
-def _names(training: Training, phase: str, source: SourceSettings | None) -> set[str]:
-    """The fields that a phase reads of its data; with a split also those that decide which rows it has."""
-    if source is None or source.split is None:
-        return {*_fields(training, (phase,))}
-    return {*_fields(training, ("train", "test")), *source.split.fields}
-
-
-def _fields(training: Training, phases: Sequence[str]) -> dict[str, Type]:
-    """Types of the fields that the data layers of some phases read."""
-    types = (feed_types(selected(training, phase)) for phase in phases)
-    return {training.feed.get(layer, layer): wanted for layers in types for layer, wanted in layers.items()}
 
 
 def _skips(source: SourceSettings | None) -> bool:

@@ -164,7 +164,7 @@ def test_rows_with_missing_values_are_skipped(tmp_path):
     }
 
 
-PLACE = 'change the column, or describe it in a `source { type: "csv" csv { ... } }` of the training file: '
+PLACE = "change the column, or describe it in a source `csv` of the training file: "
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from paddle_layers.define.concurrency import ForkSafeLock
 from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts, size_of
 from ..dataset import Dataset
 from ..lazy_columns import MOST_BLOCKS, BadRecords, RecordReader, RowBlocks
-from ..problems import DataError, as_data_error, optional_module
+from ..problems import DataError, NoFieldsError, as_data_error, optional_module
 from .arrow_columns import ColumnKind, column_kind, column_values
 from .files import MOST_COMPRESSION, FileRows
 
@@ -38,7 +38,7 @@ class ParquetFiles(FileRows):
         self._files = [self._opened(path) for path in paths]
         self._fields = [field for field in self._files[0].schema_arrow if wanted is None or field.name in wanted]
         if not self._fields:
-            raise DataError(f"{paths[0]} has no columns{'' if wanted is None else ' of the required fields'}")
+            raise NoFieldsError(paths[0], "columns", self._files[0].schema_arrow.names)
         self._groups = [
             (file, group) for file in range(len(paths)) for group in range(self._files[file].num_row_groups)
         ]
@@ -65,7 +65,9 @@ class ParquetFiles(FileRows):
             column = records.column(field.name, len(self), shape, dtype, level=level)
             fields[field.name] = WordColumn(column) if dtype is object else column
         together = max(1, min(MOST_BLOCKS, MOST_KEPT // max(1, self._largest()) - 1))
-        return Dataset(fields, origin=self.origin, place=self.place, blocks=RowBlocks(self._begins, together))
+        dataset = Dataset(fields, origin=self.origin, place=self.place, blocks=RowBlocks(self._begins, together))
+        dataset.unread = [name for name in self._files[0].schema_arrow.names if name not in fields]
+        return dataset
 
     def _opened(self, path: Path) -> Any:
         with as_data_error(f"{path} is corrupt or not a Parquet file"):

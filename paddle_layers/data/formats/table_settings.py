@@ -69,4 +69,4 @@ class LayerSettings:
     header: str = "yes"
     takes_rest: bool = False
     vocabulary: Vocabulary = field(default_factory=Vocabulary)
-    place: str = 'change the column, or describe it in a `source { type: "csv" csv { ... } }` of the training file: '
+    place: str = "change the column, or describe it in a source `csv` of the training file: "

@@ -21,9 +21,10 @@ from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.weightfiles import open_weights
 from paddle_layers.runtime.memory.weights import converted
 
+from ..data_fields import feed_types
 from ..data_loading import dataset_of, learned_for, loading, open_source, split_rows
 from ..frame_data import read_frame
-from ..phase_data import feed_types, ignored_labels, transforms_of
+from ..phase_data import ignored_labels, transforms_of
 from ..problems import TrainingError
 from ..results.folders import MARK, output_folder, trained_weights
 from ..results.run_files import FOLDER as RUN_FOLDER
