@@ -288,7 +288,7 @@ def encoded(dataset: Dataset, learned: FittedPreprocessing, origin: str) -> Data
         word_fields=dataset.word_fields,
         targets=dataset.targets,
     )
-    numbers.unread = dataset.unread
+    numbers.unread, numbers.file_of = dataset.unread, dataset.file_of
     return numbers
 
 

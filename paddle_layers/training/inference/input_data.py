@@ -41,6 +41,10 @@ GivenData = str | Path | Dataset | Mapping[str, Any] | ArrowStream | ColumnTable
 
 SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy", ".h5": "hdf5", ".hdf5": "hdf5", ".parquet": "parquet"}
 """Endings of files that are read without settings, too."""
+STDIN = "-"
+"""Data that are read from the standard input."""
+LINES = ("csv", "text")
+"""Sources that can read it; with other ones it is a CSV table."""
 NO_DATA = {
     **dict.fromkeys(sorted(TEXTS | BINARY), "a config"),
     ".safetensors": "a weights file",
@@ -186,7 +190,9 @@ def _file_reader(settings: SourceSettings, data: str | Path, base: Path) -> Sour
     Of a source of folders it may be a folder. The folder that names in a list are relative to stays, and so do a
     dictionary and a tokenizer.
     """
-    path, own = Path(data), settings.definition
+    own = settings.definition
+    piped = str(data) == STDIN
+    path = Path("/dev/stdin") if piped else Path(data)
     if what := NO_DATA.get(path.suffix.lower()):
         raise DataError(
             f"{data} is {what}, not data: expected a file that the source can read, or one with an extension of "
@@ -195,6 +201,8 @@ def _file_reader(settings: SourceSettings, data: str | Path, base: Path) -> Sour
     if not path.exists():
         raise missing_file(path, "")
     kind = SUFFIXES.get(path.suffix.lower(), own.name)
+    if piped and own.name not in LINES:
+        kind = "csv"
     place = next((name for name in ("file", "folder") if name in own.attributes), None)
     if kind == own.name and place is not None:
         given = [str(path)] if own.attributes[place].check("") else str(path)
