@@ -327,3 +327,16 @@ def test_additional_columns_of_a_csv_file_are_ignored_too(tmp_path):
     write_csv(tmp_path / "more.csv", {"agent": ["Bob"] * 4, **COLUMNS})
     found = pl.predict(file, tmp_path / "more.csv", weights=report.weights).values["scores"]
     assert np.array_equal(found, wanted)
+
+
+def test_strings_and_categories_of_polars():
+    view = arrow.array(["b", None, "a"], arrow.string_view())
+    categories = arrow.DictionaryArray.from_arrays(arrow.array([0, 1, None], arrow.uint32()), view[:1], safe=False)
+    with pytest.raises(DataError, match="t is not a valid table"):
+        ArrowTable(arrow.table({"kind": categories}), "t")
+    categories = arrow.DictionaryArray.from_arrays(arrow.array([2, 0, None], arrow.uint32()), view)
+    found = ArrowTable(arrow.table({"word": view, "kind": categories}), "t")
+    assert found.is_words(0)
+    assert found.is_words(1)
+    found.read([], [0, 1])
+    assert found.words == {0: ["b", "", "a"], 1: ["a", "b", ""]}
