@@ -221,10 +221,14 @@ def open_for_phase(
         with contextlib.suppress(DataError):
             return open_source(source, training.base, every)
         raise error from None
-    if not all(name in opened.fields or name in opened.raw for name in fields):
-        with contextlib.suppress(DataError):
-            return open_source(source, training.base, every)
-    return opened
+    if all(name in opened.fields or name in opened.raw for name in fields):
+        return opened
+    try:
+        return open_source(source, training.base, every)
+    except DataError:
+        if not opened.unread:  # else the error is about a field that nothing reads
+            raise
+        return opened
 
 
 def open_source(source: SourceSettings, base: Path, request: RequestedFields) -> Dataset:
