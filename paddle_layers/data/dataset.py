@@ -84,6 +84,12 @@ class Dataset:
         numbers = {name: column for name, column in arrays.items() if name not in self.raw}
         self.fields: dict[str, Column] = _columns(numbers, origin)
         self._place = place
+        self.strict_names = False
+        """Whether it is an error if only the training data name the ids of a field, as for files, and no warning."""
+        self.file_of: Callable[[int], str] | None = None
+        """Returns the file of a row, if every row is a file, such as an image."""
+        self.unread: list[str] = []
+        """Names of further fields of the source, which are not opened, for messages."""
         lengths = {name: len(column) for name, column in (self.fields | self.raw).items()}
         if not lengths:
             raise DataError(f"{origin} has no fields; pass at least one array")

@@ -275,7 +275,7 @@ def encoded(dataset: Dataset, learned: FittedPreprocessing, origin: str) -> Data
         fields[name], strange = _numbered(column, ids)
         if strange is not None:
             unknown[name] = strange
-    return Dataset(
+    numbers = Dataset(
         fields,
         origin=dataset.origin,
         place=dataset.place,
@@ -288,6 +288,8 @@ def encoded(dataset: Dataset, learned: FittedPreprocessing, origin: str) -> Data
         word_fields=dataset.word_fields,
         targets=dataset.targets,
     )
+    numbers.unread, numbers.file_of = dataset.unread, dataset.file_of
+    return numbers
 
 
 def _in_order(dataset: Dataset, name: str, column: GapColumn, learned: FittedPreprocessing) -> GapColumn:

@@ -8,7 +8,7 @@ import itertools
 import os
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,15 @@ class DataError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message_line(message))
+
+
+class NoFieldsError(DataError):
+    """A file has no fields, or none of the requested ones; `parts` are what it calls them."""
+
+    def __init__(self, origin: object, parts: str, available: Iterable[str]) -> None:
+        listed = ", ".join(f"`{name}`" for name in available)
+        required = f" of the required fields; available: {listed}" if listed else ""
+        super().__init__(f"{origin} has no {parts}{required}")
 
 
 class DataWarning(UserWarning):
@@ -91,12 +100,10 @@ def no_text(path: Path, first: bytes, otherwise: str) -> DataError:
     return DataError(f"{path} is {what}" if what else otherwise)
 
 
-def optional_module(name: str, package: str, extra: str, source: str) -> Any:
-    """A module. Raises `DataError` that says what to install where it is not there."""
+def optional_module(name: str, package: str, extra: str, user: str) -> Any:
+    """A module. Raises `DataError` that says what to install where it is not there; `user` is what requires it."""
     try:
         return importlib.import_module(name)
     except ImportError as error:
         why = "" if isinstance(error, ModuleNotFoundError) else f", which cannot be imported ({error})"
-        raise DataError(
-            f"the source `{source}` requires {package}{why}: pip install 'paddle-layers[{extra}]'"
-        ) from None
+        raise DataError(f"{user} requires {package}{why}: pip install 'paddle-layers[{extra}]'") from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,14 +24,17 @@ from paddle_layers.data.fitted_preprocessing import (
     parse_fitted,
     read_fitted,
 )
+from paddle_layers.data.formats.arrow_tables import ArrowStream, ColumnTable
+from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.data.names import check_same_names, unnamed_fields
-from paddle_layers.data.problems import warn_of_data
+from paddle_layers.data.problems import NoFieldsError, warn_of_data
 from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
 from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.tensorfiles import read_header
 from paddle_layers.runtime.memory.torchfiles import ENDINGS
 from paddle_layers.runtime.memory.weightfiles import DATA, INDEX
 
+from .data_fields import read_fields
 from .inference.outputs import target_fields
 from .problems import TrainingError
 from .results.folders import CHECKPOINTS
@@ -53,22 +56,27 @@ class Subset(NamedTuple):
         return (self.source and self.source.ratio) or 1.0
 
 
-Given = Dataset | Mapping[str, Any] | Iterable[Mapping[str, Any]]
-"""Replacements of a source: a data set, arrays by field, or batches of arrays by field."""
+Given = Dataset | Mapping[str, Any] | ArrowStream | ColumnTable | Iterable[Mapping[str, Any]]
+"""Replacements of a source: a data set, arrays by field, a DataFrame, or batches of arrays by field."""
+
+
+def check_phases(given: Mapping[str, Given]) -> None:
+    """Raises `TrainingError` for replacements of sources that are not by phase."""
+    if not isinstance(given, Mapping):
+        raise TrainingError(f"datasets must map phases to arrays by field, {{'train': {{...}}}}, not {brief(given)}")
+    for phase in given:
+        if phase not in ("train", "test"):
+            raise TrainingError(
+                f"unknown phase {phase!r} in `datasets`; write datasets={{'train': {{...}}, 'test': {{...}}}} with the "
+                "fields in the inner dicts"
+            )
 
 
 def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[str, Iterable[Mapping[str, Any]]]]:
     """Data sets and batches by phase, from the replacements of sources. Raises `TrainingError`."""
     datasets: dict[str, Dataset] = {}
     batches: dict[str, Iterable[Mapping[str, Any]]] = {}
-    if not isinstance(given, Mapping):
-        raise TrainingError(f"datasets must map phases to arrays by field, {{'train': {{...}}}}, not {brief(given)}")
     for phase, data in given.items():
-        if phase not in ("train", "test"):
-            raise TrainingError(
-                f"unknown phase {phase!r} in `datasets`; write datasets={{'train': {{...}}, 'test': {{...}}}} with the "
-                "fields in the inner dicts"
-            )
         if isinstance(data, Dataset):
             datasets[phase] = data
         elif isinstance(data, Mapping):
@@ -77,8 +85,8 @@ def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[st
             batches[phase] = data
         else:
             raise TrainingError(
-                f'datasets["{phase}"] has type {type(data).__name__}, expected a dict of arrays by field, a Dataset, '
-                "or an iterable of batches (dicts of arrays)"
+                f'datasets["{phase}"] has type {type(data).__name__}, expected a dict of arrays by field, a DataFrame, '
+                "a Dataset, or an iterable of batches (dicts of arrays)"
             )
     return datasets, batches
 
@@ -90,6 +98,8 @@ def dataset_of(arrays: Mapping[str, Any], origin: str) -> Dataset:
 
 def _words(array: Any) -> Any:
     """Strings as a column of words, anything else as it is."""
+    if hasattr(array, "to_numpy"):  # a column of a DataFrame
+        array = array.to_numpy()
     strings = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "UO"
     words = array.tolist() if strings else array
     if isinstance(words, (list, tuple)) and words and all(isinstance(word, str) for word in words):
@@ -120,7 +130,7 @@ def open_parts(
             continue
         with placed(training, source):
             given = datasets.get(source.phase) if source.name is None else None
-            part = whole_part(open_for_phase(training, source, targets) if given is None else given, source)
+            part = whole_part(given or open_for_phase(training, source, read_fields(training, source), targets), source)
             if source.split is not None:
                 train, test = split_rows(part.dataset, source.split)
                 if "test" not in streamed:
@@ -134,7 +144,7 @@ def open_parts(
     # Train and test parts of a split are one data set: it is checked and encoded once.
     different = {id(part.dataset): part for part in itertools.chain(*parts.values())}
     for part in different.values():
-        from_python = any(part.dataset is dataset for dataset in datasets.values())
+        from_python = any(part.dataset is dataset for dataset in datasets.values()) and not part.dataset.strict_names
         check_names(training, part, learned, parts.get("train", ()), given=from_python)
     numbers = {key: as_numbers(training, part, learned) for key, part in different.items()}
     return {
@@ -195,32 +205,45 @@ def _readable(part: Subset) -> Rows:
     return part.rows[~np.isin(part.rows, list(part.dataset.bad))] if part.dataset.bad else part.rows
 
 
-def open_for_phase(training: Training, source: SourceSettings, targets: Container[str]) -> Dataset:
-    """A source of a training file; of mixed ones the first says for all what becomes of bad records."""
+def open_for_phase(
+    training: Training, source: SourceSettings, fields: Collection[str], targets: Container[str]
+) -> Dataset:
+    """Some fields of a source of a training file; all, if one of these is missing, for the message about it.
+
+    Of mixed sources the first says for all what becomes of bad records. Raises `DataError`.
+    """
     mixed = (one for one in training.source if part_name(one) == part_name(source))
     skip = any(one.on_error == "skip" for one in mixed)
-    return open_source(replace(source, on_error="skip" if skip else source.on_error), training.base, targets=targets)
+    every = RequestedFields(None, targets, skip)
+    try:
+        opened = open_source(source, training.base, replace(every, names=fields))
+    except NoFieldsError as error:
+        with contextlib.suppress(DataError):
+            return open_source(source, training.base, every)
+        raise error from None
+    if all(name in opened.fields or name in opened.raw for name in fields):
+        return opened
+    try:
+        return open_source(source, training.base, every)
+    except DataError:
+        if not opened.unread:  # else the error is about a field that nothing reads
+            raise
+        return opened
 
 
-def open_source(
-    source: SourceSettings, base: Path, wanted: Iterable[str] | None = None, targets: Container[str] = ()
-) -> Dataset:
-    """A source of a training file, or only its `wanted` fields; of those in `targets` no value may be missing.
-
-    Raises `DataError`.
-    """
+def open_source(source: SourceSettings, base: Path, request: RequestedFields) -> Dataset:
+    """The requested fields of a source of a training file. Raises `DataError`."""
     made = source.definition.create(source.attributes)
-    skip, fields = source.on_error == "skip", None if wanted is None else {*wanted}
     if hasattr(made, "open_rows"):
-        opened: Dataset = made.open_rows(base, fields, targets, skip=skip)
-    elif fields is not None and hasattr(made, "open_fields"):
-        opened = made.open_fields(base, fields)
+        opened: Dataset = made.open_rows(base, request)
+    elif request.names is not None and hasattr(made, "open_fields"):
+        opened = made.open_fields(base, request.names)
     else:
         opened = made.open(base)
     if opened.note:
         warn_of_data(opened.note)
-    opened.set_targets(targets, skip=skip)
-    opened.skip_bad(skip=skip)
+    opened.set_targets(request.targets, skip=request.skip)
+    opened.skip_bad(skip=request.skip)
     return opened
 
 

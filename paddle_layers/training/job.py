@@ -17,6 +17,7 @@ from paddle_layers.define.name_patterns import matching
 
 from .callbacks.monitoring import Watching
 from .data_loading import Given, datasets_of, open_parts, part_name, placed
+from .frame_data import with_frames_read
 from .initial_weights import check_data_norms
 from .phase_data import label_fields, make_batches, phase_data
 from .problems import TrainingError
@@ -67,7 +68,7 @@ def prepare(
     `datasets` replaces sources by phase; `known` is what the first weights go with; the processes `ranks` share
     every batch. Raises `ConfigError` where the data don't fit, `TrainingError` for a network without a loss.
     """
-    whole, streams = datasets_of(datasets)
+    whole, streams = datasets_of(with_frames_read(training, datasets))
     parts, learned = open_parts(training, whole, known, streams, label_fields(training))
     if "train" not in (parts | streams):
         message = "missing source for the train phase"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.config.diagnostics.report import ConfigError
-from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, carried_values, common_labels
+from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, common_labels
 from paddle_layers.data import Batches, Dataset, Stream, make_feeds
 from paddle_layers.data.batching.checks import check_size, words_for_numbers
 from paddle_layers.data.batching.feeds import DataFeed
@@ -16,6 +16,7 @@ from paddle_layers.data.fitted_preprocessing import FittedPreprocessing
 from paddle_layers.data.layer_transforms import LayerTransform
 from paddle_layers.data.names import check_same_names
 
+from .data_fields import feed_types, read_fields
 from .data_loading import (
     Subset,
     as_numbers,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.config.diagnostics.diagnostic import Diagnostic
     from paddle_layers.config.training import SourceSettings, Training
-    from paddle_layers.define import Type
 
 Names = Mapping[str, Sequence[str]]
 
@@ -105,13 +105,6 @@ def _feeds(training: Training, phase: str, part: Subset, *, skip: bool) -> tuple
         )
 
 
-def feed_types(network: Network) -> dict[str, Type]:
-    """Types that the data layers of a network require, by name of the output."""
-    carried = set(carried_values(network.nodes))
-    data = (node for node in network.nodes if not node.definition.inputs and carried.isdisjoint(node.output_names))
-    return {name: type_ for node in data for name, type_ in zip(node.output_names, node.output_types, strict=True)}
-
-
 def label_fields(training: Training) -> set[str]:
     """The fields that costs compare with scores of classes."""
     costs = (node for node in selected(training, "train").nodes if costs_of(node) and len(node.inputs) > 1)
@@ -155,7 +148,9 @@ def source_faults(training: Training) -> list[Diagnostic]:
                 continue
             try:
                 with placed(training, source):
-                    parts.append(whole_part(open_for_phase(training, source, targets), source))
+                    parts.append(
+                        whole_part(open_for_phase(training, source, read_fields(training, source), targets), source)
+                    )
             except ConfigError as error:
                 faults += error.diagnostics
         whole = len(parts) == len(sources)  # words that are mixed have to be known of all

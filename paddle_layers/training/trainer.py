@@ -15,7 +15,7 @@ from paddle_layers.define.standard_streams import writing_to_stdout
 
 from .callbacks import check_callbacks
 from .checkpoints.files import WEIGHTS, newest_checkpoint
-from .data_loading import Given, learned_for
+from .data_loading import Given, check_phases, learned_for
 from .initial_weights import first_weights, still_known
 from .job import Job, prepare
 from .loop import TrainingLoop
@@ -65,8 +65,8 @@ def train(
         weights: Initial weights, instead of the file of the block `weights`, whose other fields apply to them as well.
         device: `"cpu"` or `"cuda"`.
         datasets: Data by phase, "train" and "test", instead of the sources of the file, which are then optional: arrays
-            by field, a `Dataset`, or batches, each a dict of arrays by field, from a list, a generator or another
-            iterable, which is iterated in every epoch.
+            by field; a DataFrame of pandas, polars or Arrow; a `Dataset`; or batches, each a dict of arrays by field,
+            from a list, a generator or another iterable, which is iterated in every epoch.
         plugins: Python files that register definitions; imported first.
         settings: Fields that override those of the file, such as
             `["optimizer.learning_rate=0.01", "net.layer[fc1].fc.size=20"]`.
@@ -96,7 +96,7 @@ def train(
         seed=seed,
         weights=weights,
         device=device,
-        datasets=datasets or {},
+        datasets={} if datasets is None else datasets,
         plugins=plugins,
         settings=settings,
         progress=progress,
@@ -140,6 +140,7 @@ def run_training(
     if options.resume and options.weights is not None:
         raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
     check_callbacks(options.callbacks)
+    check_phases(options.datasets)
     training, file = resolve_training(training, "train", options.plugins, options.settings)
     check_formats(training.log.format)
     # Before the folder is claimed: weights that do not fit leave no new folder.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
@@ -121,3 +123,20 @@ def test_a_damaged_row_group_is_told_and_left_out(tmp_path):
     batches = Batches(opened(tmp_path, "a.parquet", wanted={"x"}), 20, skip=True, shuffle=False)
     assert np.array_equal(batches.take()["x"], X[[*range(6), *range(12, 20)]])
     assert sorted(batches.bad) == list(range(6, 12))
+
+
+def test_categories_and_decimals(tmp_path):
+    columns = {
+        "kind": arrow.array(["b", "a", "b"]).dictionary_encode(),
+        "number": arrow.array([7, 5, 7]).dictionary_encode(),
+        "price": [Decimal("1.25"), Decimal(2), Decimal(-3)],
+    }
+    parquet.write_table(arrow.table(columns), tmp_path / "a.parquet")
+    raw = opened(tmp_path, "a.parquet")
+    found = encoded(raw, learn(raw, np.arange(3)), "here").rows(np.array([2, 1]))
+    assert found["kind"].tolist() == [1, 0]
+    assert found["number"].tolist() == [7, 5]
+    assert found["price"].tolist() == [-3, 2]
+    parquet.write_table(arrow.table({"kind": arrow.array(["b", None]).dictionary_encode()}), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"b\.parquet, row 1: column `kind` has a missing value"):
+        encoded(opened(tmp_path, "b.parquet"), learn(raw, np.arange(3)), "here").rows(np.arange(2))

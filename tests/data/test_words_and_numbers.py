@@ -19,7 +19,7 @@ from paddle_layers.config.reading import literals
 from paddle_layers.config.wiring.data_layers import IgnoredLabels
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.fitted_preprocessing import encoded, learn
-from paddle_layers.data.formats import tables
+from paddle_layers.data.formats import table_cells
 from paddle_layers.define import Type, decimals, registries
 from paddle_layers.define.decimals import number_of
 from paddle_layers.training.sweeps import study
@@ -189,7 +189,7 @@ def test_decimal_numbers_are_those_of_float(text):
 
 
 @pytest.mark.parametrize(
-    "pattern", [decimals._NUMBER, literals._REAL, overrides._FLOAT, study._RANGE, tables._OTHER_NOTATION]
+    "pattern", [decimals._NUMBER, literals._REAL, overrides._FLOAT, study._RANGE, table_cells._OTHER_NOTATION]
 )
 def test_a_long_run_of_digits_takes_linear_time(pattern):
     """With backtracking it takes hours."""

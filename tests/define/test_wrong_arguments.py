@@ -207,7 +207,7 @@ def test_settings_are_not_inputs_and_data_are_no_arrays_alone(tmp_path):
     says(f"{helpers} a ndarray", lambda: nn.fc(X, size=3), TypeError)
     data = 'source { type: "npz" npz { file: "a.npz" } } optimizer { type: "sgd" learning_rate: 0.1 } steps: 1'
     text = f'net {{ {TEXT} }} {data} output: "{tmp_path}/out"'
-    meant = "data must be a file or arrays by field, {'field': array}, not a ndarray"
+    meant = "data must be a file, a DataFrame or arrays by field, {'field': array}, not a ndarray"
     says(meant, lambda: pl.predict(text, X, weights="w.safetensors"), TypeError)
     wrong = "is a config, not data: expected a file that the source can read, or one with an extension of .csv"
     says(wrong, lambda: pl.predict(text, "net.textproto", weights="w.safetensors"), pl.data.DataError)

@@ -138,8 +138,8 @@ def predict(
 ) -> None:
     """Run inference on DATA with the network of the training FILE and write the outputs.
 
-    DATA is read with the settings of the source in FILE or, by extension, as CSV, NPZ, NPY, HDF5 or Parquet; it needs
-    no labels. By default it is the source of the test phase in FILE.
+    DATA is read with the settings of the source in FILE or, by extension, as CSV, NPZ, NPY, HDF5 or Parquet; "-" reads
+    CSV from stdin. It needs no labels. By default it is the source of the test phase in FILE.
 
     The outputs are values that only costs and metrics read; --value selects others. CSV has one line per row: a step
     for values in sequences, a whole sequence for ids; classifiers write the class and its probabilities. JSON Lines
@@ -163,8 +163,8 @@ def predict(
         for batch in run.batches():
             sink.write(batch)
             stream.show()
-        if left_out := left_out_text(run.data):
-            echo(f"note: {left_out}", err=True)
+        for note in (*run.unknown.notes(), *filter(None, [left_out_text(run.data)])):
+            echo(f"note: {note}", err=True)
     if output is not None:
         echo(f"wrote {output}", err=True)
 

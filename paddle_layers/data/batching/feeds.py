@@ -249,13 +249,12 @@ def _same_starts(column: Column, other: Column) -> bool:
 
 def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type]) -> str:
     """The message for a missing field: a similar name, or a field that the source does not name."""
-    message = (
-        f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; available: {quoted(dataset.fields)}"
-    )
+    available = quoted([*dataset.fields, *dataset.unread])
+    message = f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; available: {available}"
     free = [field for field in dataset.fields if field not in types]
     kinds = {field: getattr(dataset.fields[field], "dtype", np.dtype(float)).kind for field in free}
     fitting = [field for field in free if (kinds[field] in "iub") == (types[layer].kind == "INT")]
-    near = difflib.get_close_matches(name, free, 1) or fitting
+    near = difflib.get_close_matches(name, [*free, *dataset.unread], 1) or fitting
     if near:
         return f'{message}; write feed {{ input: "{layer}" field: "{near[0]}" }} in the training file'
     remedy = dataset.remedies.get("label" if types[layer].kind == "INT" and name not in dataset.remedies else name)

@@ -17,7 +17,7 @@ from paddle_layers.define.fields.types import shape_text
 from ..columns import Rows, SequenceColumn, checked_starts, gather, joined_starts
 from ..dataset import Dataset
 from ..lazy_columns import MOST_BLOCKS, BadRecords, RowBlocks, StoredColumn
-from ..problems import DataError, as_data_error, optional_module
+from ..problems import DataError, NoFieldsError, as_data_error, optional_module
 from .files import MOST_COMPRESSION, FileRows
 
 Array = NDArray[Any]
@@ -42,7 +42,7 @@ class Hdf5Files(FileRows):
     """The datasets of the top level of HDF5 files by name; every file has the same ones. Raises `DataError`."""
 
     def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
-        self._h5py = optional_module("h5py", "h5py", "hdf5", "hdf5")
+        self._h5py = optional_module("h5py", "h5py", "hdf5", "the source `hdf5`")
         self._open = [self._datasets(path, wanted) for path in paths]
         self.names = list(self._open[0])
         for path, found in zip(paths, self._open, strict=True):
@@ -56,13 +56,16 @@ class Hdf5Files(FileRows):
         """Every dataset as a field whose rows are read when they are wanted."""
         fields = [name for name in self.names if not name.endswith(STARTS)]
         columns = {name: self._sequences(name) if name in self._starts[0] else self._column(name) for name in fields}
-        return Dataset(columns, origin=self.origin, place=self.place, blocks=self._blocks())
+        dataset = Dataset(columns, origin=self.origin, place=self.place, blocks=self._blocks())
+        dataset.unread = [name for name in self._all if name not in self.names]
+        return dataset
 
     def _datasets(self, path: Path, wanted: Container[str] | None) -> dict[str, Any]:
         with as_data_error(f"{path} is corrupt or not an HDF5 file"):
             file = self._h5py.File(path, "r")
+            self._all = sorted(file)
             found = {}
-            for name in sorted(file):
+            for name in self._all:
                 if wanted is not None and name.removesuffix(STARTS) not in wanted:
                     continue
                 if not isinstance(file.get(name, getlink=True), self._h5py.HardLink):
@@ -73,7 +76,7 @@ class Hdf5Files(FileRows):
                 self._check(path, name, item)
                 found[name] = self._cached(file, name, item)
         if not found:
-            raise DataError(f"{path} has no datasets{'' if wanted is None else ' of the required fields'}")
+            raise NoFieldsError(path, "datasets", self._all)
         return found
 
     def _cached(self, file: Any, name: str, item: Any) -> Any:

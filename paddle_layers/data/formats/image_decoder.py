@@ -105,7 +105,7 @@ class ImageCrop(NamedTuple):
 @cache
 def pillow(source: str) -> Any:
     """The module `PIL.Image`, for a source. Raises `DataError` where it is not installed."""
-    module = optional_module("PIL.Image", "Pillow", "images", source)
+    module = optional_module("PIL.Image", "Pillow", "images", f"the source `{source}`")
     warnings.filterwarnings("ignore", module=r"PIL\.")  # what matters of these is refused below
     return module
 
@@ -115,7 +115,7 @@ class Decoder:
 
     def __init__(self, what: str, settings: DecoderSettings, size: ImageSize | None) -> None:
         self._image = pillow(what)
-        self._transposed = optional_module("PIL.ImageOps", "Pillow", "images", what).exif_transpose
+        self._transposed = optional_module("PIL.ImageOps", "Pillow", "images", f"the source `{what}`").exif_transpose
         self.color, self.fit, self.size = settings.color, settings.fit, size
         self._background = settings.background_color
 

@@ -8,6 +8,7 @@ import struct
 import sys
 import warnings
 import zipfile
+from collections.abc import Container
 from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any, NamedTuple
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from ..problems import DataError, as_data_error, missing_file
+from ..problems import DataError, NoFieldsError, as_data_error, missing_file
 from .files import check_regular
 
 LONGEST = 10_000
@@ -103,14 +104,35 @@ def read_npy(path: Path) -> NDArray[Any]:
         return _mapped(path, file, path.stat().st_size, str(path))
 
 
-def read_npz(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of an npz file by name; those that `np.savez` stored are mapped, compressed ones are read."""
+PARTS = (".starts", ".sub_starts", ".row_starts", ".ids", ".values")
+"""Ends of the names of arrays that belong to the field before them."""
+
+
+def open_npz(path: Path, wanted: Container[str] | None = None) -> tuple[dict[str, NDArray[Any]], list[str]]:
+    """The arrays of an npz file by name; those that `np.savez` stored are mapped, compressed ones are read.
+
+    With `wanted` only the arrays of these fields: others may be anything. Returns also the names of the others. Raises
+    `DataError`.
+    """
     with _opened(path) as file:
         with as_data_error(f"{path} is truncated or not an npz file; write it with np.savez(path, field=array)"):
             archive = zipfile.ZipFile(file)
-        members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+        every = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+        members = [info for info in every if wanted is None or _is_wanted(_name(info), wanted)]
+        if not members:
+            raise NoFieldsError(path, "arrays", map(_name, every))
         _check_members(path, members)
-        return {info.filename.removesuffix(".npy"): _member(path, file, archive, info) for info in members}
+        arrays = {_name(info): _member(path, file, archive, info) for info in members}
+        return arrays, [_name(info) for info in every if _name(info) not in arrays]
+
+
+def read_npz(path: Path) -> dict[str, NDArray[Any]]:
+    """As `open_npz`, all arrays."""
+    return open_npz(path)[0]
+
+
+def _is_wanted(name: str, wanted: Container[str]) -> bool:
+    return name in wanted or any(name.endswith(part) and name.removesuffix(part) in wanted for part in PARTS)
 
 
 def _opened(path: Path) -> IO[bytes]:

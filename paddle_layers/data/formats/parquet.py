@@ -8,17 +8,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from paddle_layers.define.concurrency import ForkSafeLock
 
 from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts, size_of
 from ..dataset import Dataset
 from ..lazy_columns import MOST_BLOCKS, BadRecords, RecordReader, RowBlocks
-from ..problems import DataError, as_data_error, optional_module
+from ..problems import DataError, NoFieldsError, as_data_error, optional_module
+from .arrow_columns import ColumnKind, column_kind, column_values
 from .files import MOST_COMPRESSION, FileRows
-
-Array = NDArray[Any]
 
 MOST_KEPT = 2**28
 """Size limit in bytes of cached row groups; at least one is cached."""
@@ -35,12 +33,12 @@ class ParquetFiles(FileRows):
     """
 
     def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
-        self._arrow = optional_module("pyarrow", "pyarrow", "arrow", "parquet")
-        self._parquet = optional_module("pyarrow.parquet", "pyarrow", "arrow", "parquet")
+        self._arrow = optional_module("pyarrow", "pyarrow", "arrow", "the source `parquet`")
+        self._parquet = optional_module("pyarrow.parquet", "pyarrow", "arrow", "the source `parquet`")
         self._files = [self._opened(path) for path in paths]
         self._fields = [field for field in self._files[0].schema_arrow if wanted is None or field.name in wanted]
         if not self._fields:
-            raise DataError(f"{paths[0]} has no columns{'' if wanted is None else ' of the required fields'}")
+            raise NoFieldsError(paths[0], "columns", self._files[0].schema_arrow.names)
         self._groups = [
             (file, group) for file in range(len(paths)) for group in range(self._files[file].num_row_groups)
         ]
@@ -67,7 +65,9 @@ class ParquetFiles(FileRows):
             column = records.column(field.name, len(self), shape, dtype, level=level)
             fields[field.name] = WordColumn(column) if dtype is object else column
         together = max(1, min(MOST_BLOCKS, MOST_KEPT // max(1, self._largest()) - 1))
-        return Dataset(fields, origin=self.origin, place=self.place, blocks=RowBlocks(self._begins, together))
+        dataset = Dataset(fields, origin=self.origin, place=self.place, blocks=RowBlocks(self._begins, together))
+        dataset.unread = [name for name in self._files[0].schema_arrow.names if name not in fields]
+        return dataset
 
     def _opened(self, path: Path) -> Any:
         with as_data_error(f"{path} is corrupt or not a Parquet file"):
@@ -98,23 +98,8 @@ class ParquetFiles(FileRows):
                     f"{', '.join(names[:3])}"
                 )
 
-    def _kind(self, field: Any) -> tuple[tuple[int, ...], Any, int]:
-        """Shape and type of a row of a column, or of an item where the rows are sequences; and whether they are."""
-        types, kind, level = self._arrow.types, field.type, 0
-        if types.is_string(kind) or types.is_large_string(kind):
-            return (), object, 0
-        if types.is_list(kind) or types.is_large_list(kind):
-            kind, level = kind.value_type, 1
-        shape: tuple[int, ...] = ()
-        if types.is_fixed_size_list(kind):
-            shape, kind = (kind.list_size,), kind.value_type
-        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
-            raise DataError(
-                f"{self.paths[0]}: column `{field.name}` has unsupported type {str(field.type)[:80]}; "
-                "supported are numbers, strings, lists of numbers and lists of fixed-size lists; boxes are "
-                "pyarrow.list_(pyarrow.list_(pyarrow.float32(), 4))"
-            )
-        return shape, np.dtype(kind.to_pandas_dtype()), level
+    def _kind(self, field: Any) -> ColumnKind:
+        return column_kind(self._arrow, field, str(self.paths[0]))
 
     def _largest(self) -> int:
         sizes = (self._files[file].metadata.row_group(group).total_byte_size for file, group in self._groups)
@@ -178,30 +163,16 @@ class ParquetFiles(FileRows):
         with as_data_error(f"cannot read {place}"):
             table = self._files[file].read_row_group(group, [field.name for field in self._fields], use_threads=False)
             table.validate(full=True)
-            found = {field.name: self._array(table.column(field.name), field) for field in self._fields}
+            found = {
+                field.name: column_values(self._arrow, table.column(field.name), self._kind(field))
+                for field in self._fields
+            }
             columns = {name: values for name, (values, _) in found.items()}
             if any(len(values) != self._files[file].metadata.row_group(group).num_rows for values in columns.values()):
                 raise ValueError("the number of rows differs from the metadata")
             return _RowGroup(
                 int(self._begins[number]), columns, {name: missing for name, (_, missing) in found.items()}
             )
-
-    def _array(self, column: Any, field: Any) -> tuple[Array | SequenceColumn, Sequence[int]]:
-        """A column, and its rows in which a value is missing."""
-        shape, dtype, level = self._kind(field)
-        whole, starts = column, np.zeros(1, np.int64)
-        if level or shape:
-            column = column.combine_chunks()
-        for depth in range(level + len(shape)):
-            if column.null_count:
-                return _with_gaps(whole, shape, dtype, level)
-            if level and depth == 0:
-                starts = np.cumsum([0, *column.value_lengths().to_numpy()])
-            column = column.flatten()
-        if column.null_count:
-            return _with_gaps(whole, shape, dtype, level)
-        values = np.asarray(column.to_numpy(zero_copy_only=False), dtype).reshape(-1, *shape)
-        return SequenceColumn(values, starts) if level else values, ()
 
 
 class _RowGroup(NamedTuple):
@@ -210,23 +181,3 @@ class _RowGroup(NamedTuple):
     first: int
     columns: Mapping[str, Any]
     missing: Mapping[str, Sequence[int]]
-
-
-def _with_gaps(
-    column: Any, shape: tuple[int, ...], dtype: Any, level: int
-) -> tuple[Array | SequenceColumn, Sequence[int]]:
-    """A column of which values are missing, with zeros, or nothing, in these rows; and the rows."""
-    rows = column.to_pylist()
-    missing = [number for number, row in enumerate(rows) if _has_gaps(row)]
-    nothing: Any = [] if level else "" if dtype is object else np.zeros(shape, dtype)
-    for number in missing:
-        rows[number] = nothing
-    if not level:
-        return np.array(rows, dtype).reshape(-1, *shape), missing
-    items = [item for row in rows for item in row]
-    starts = np.cumsum([0, *map(len, rows)])
-    return SequenceColumn(np.array(items, dtype).reshape(-1, *shape), starts), missing
-
-
-def _has_gaps(value: Any) -> bool:
-    return value is None or (isinstance(value, list) and any(map(_has_gaps, value)))

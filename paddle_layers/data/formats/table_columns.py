@@ -3,61 +3,37 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
-from ..columns import GapColumn, Rows, Vocabulary, WordColumn
+from ..columns import GapColumn, Rows, WordColumn
 from ..dataset import Dataset
 from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
-from .tables import BadCell, CsvTable
+from .table_cells import BadCell, TableCells
+from .table_settings import RequestedFields, TableSettings
+from .tables import CsvTable
 from .text_lines import IndexedLines
 
 
-class TableSettings(Protocol):
-    """Column settings of the source `csv`."""
-
-    label: str
-    classes: tuple[str, ...]
-    columns: tuple[str, ...]
-    ids: tuple[str, ...]
-    text: tuple[str, ...]
-    leave_out: str
-    empty: str
-    header: str
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The settings of text columns."""
-
-
 class TableColumns:
-    """The requested fields of a table, each with the positions of its columns; None requests all fields.
+    """The requested fields of a table, each with the positions of its columns.
 
-    Fields in `targets` are targets, labels or weights of losses and metrics: their cells may never be empty, whatever
-    `empty` is set to. With `skip` an unusable row is noted in `bad` of the table. Raises `DataError` for missing
-    columns and for duplicate fields.
+    Raises `DataError` for missing columns and for duplicate fields.
     """
 
-    def __init__(
-        self,
-        table: CsvTable,
-        settings: TableSettings,
-        wanted: Container[str] | None,
-        targets: Container[str] = (),
-        *,
-        skip: bool = False,
-    ) -> None:
-        self._table, self._settings, self._wanted = table, settings, wanted
-        self._targets, self._skip = targets, skip
-        self._label = table.index(settings.label) if settings.label and self._is_wanted("label") else -1
+    def __init__(self, table: TableCells, settings: TableSettings, request: RequestedFields) -> None:
+        self._table, self._settings, self._request = table, settings, request
+        self._targets, self._skip = request.targets, request.skip
+        self._label = table.index(settings.label) if settings.label and "label" in self._request else -1
         self._ids = {name: table.index(column) for name, column in self._named("ids")}
         self._text = {name: table.index(column) for name, column in self._named("text")}
         self._numbers = {name: table.select(columns) for name, columns in self._named("columns")}
-        if not settings.columns and self._is_wanted("features"):
-            features = self._features()
+        if settings.takes_rest and "features" in request:
+            features = self._learned(self._features())
             if features:
                 self._check_named(features)
                 self._numbers["features"] = features
@@ -87,13 +63,13 @@ class TableColumns:
             found[name] = values if refuse or name in self._targets else GapColumn(values, names, mark=mark)
         for name, at in self._ids.items():
             if name in self._targets:
-                self._check_words(at, f"empty cell, {_NO_TARGET}")
+                self._check_words(at, f", {_NO_TARGET}")
             elif not mark:
-                self._check_words(at, "empty cell; write `empty: mark` for an additional word")
+                self._check_words(at, f"; {self._settings.place}write `empty: mark` for an additional word")
             found[name] = WordColumn(table.words[at])
         for name, at in self._text.items():
             if name in self._targets:
-                self._check_words(at, f"empty cell, {_NO_TARGET}")
+                self._check_words(at, f", {_NO_TARGET}")
             found[name] = WordColumn(table.words[at], text=self._settings.vocabulary)
         if self._label >= 0:
             found["label"] = self._classes() if self._settings.classes else table.whole(self._label, skip=self._skip)
@@ -111,7 +87,7 @@ class TableColumns:
         bad = self._table.bad
         if not bad:
             return
-        good = next((row for row in range(len(self._table.lines)) if row not in bad), None)
+        good = next((row for row in range(self._table.count) if row not in bad), None)
         if good is None:
             raise DataError(f"none of the {len(bad)} rows can be read; the first error: {bad[min(bad)]}")
         for column in found.values():
@@ -125,14 +101,14 @@ class TableColumns:
         shown = ", ".join(f"`{name}`" for name in table.names[:4]) + (", ..." if len(table.names) > 4 else "")
         if table.guessed and table.counts_columns:
             return (
-                f"{table.path}:{table.first_line}: the first line is read as data, but counts the columns: "
+                f"{table.origin}:{table.first_line}: the first line is read as data, but counts the columns: "
                 "0, 1, ...; write `header: yes` if these are names, as pandas writes them, else `header: no`"
             )
         given = [settings.label, settings.leave_out, *settings.columns, *settings.ids, *settings.text]
         parts = {part.strip() for entry in given for part in entry.partition("=")[2 if "=" in entry else 0].split(",")}
         if table.guessed and table.titled and not self._numbers and parts.isdisjoint(table.names):
             return (
-                f"{table.path}:{table.first_line}: the first line is read as the header, {shown}, because it "
+                f"{table.origin}:{table.first_line}: the first line is read as the header, {shown}, because it "
                 "has no numbers; write `header: no` if it is data, else `header: yes`"
             )
         return ""
@@ -154,42 +130,46 @@ class TableColumns:
             )
         return found
 
-    def _is_wanted(self, name: str) -> bool:
-        return self._wanted is None or name in self._wanted
-
     def _named(self, setting: str) -> Iterator[tuple[str, str]]:
         """Wanted fields of a setting, and what it says of their columns; alone, a column is the name of its field."""
         for entry in getattr(self._settings, setting):
             name, equals, columns = (part.strip() for part in entry.partition("="))
             alone = not equals and (name in self._table.names or not set(name) & set(",-"))
             colon = ":" in name and name not in self._table.names
-            several = setting == "columns" and not equals and not alone and self._is_wanted(name)
+            several = setting == "columns" and not equals and not alone and name in self._request
             if not name or (equals and not columns) or several or colon:
                 example = '"field = first, second" or "field = 2-65"' if setting == "columns" else '"field = column"'
-                raise DataError(f"{self._table.path}: invalid `{setting}` {entry!r}; write {example}")
-            if self._is_wanted(name):
+                raise DataError(f"{self._table.origin}: invalid `{setting}` {entry!r}; write {example}")
+            if name in self._request:
                 yield name, columns or name
 
     def _features(self) -> list[int]:
         """All columns without another role; those of fields that are not requested may be missing."""
         settings, table = self._settings, self._table
-        others = [entry.partition("=")[2].strip() or entry.strip() for entry in (*settings.ids, *settings.text)]
+        entries = (*settings.ids, *settings.text, *(settings.columns if settings.takes_rest else ()))
+        others = [entry.partition("=")[2].strip() or entry.strip() for entry in entries]
         taken = {table.index(name) for name in (settings.label, *others) if name and name in table}
         if settings.leave_out:
             taken.update(table.select(", ".join(self._left_out())) if self._left_out() else ())
         return [at for at in range(len(table.names)) if at not in taken]
 
+    def _learned(self, features: list[int]) -> list[int]:
+        """Those of the columns that the network was trained with, if all of them are there; otherwise all."""
+        known = self._request.columns.get("features", ())
+        learned = [at for at in features if self._table.titled and self._table.names[at] in known]
+        return learned if known and len(learned) == len(known) else features
+
     def _left_out(self) -> list[str]:
         """The columns to be left out; when all fields are wanted, they have to be there."""
         given = [part.strip() for part in self._settings.leave_out.split(",") if part.strip()]
-        return [part for part in given if self._wanted is None or part in self._table or "-" in part]
+        return [part for part in given if self._request.names is None or part in self._table or "-" in part]
 
     def _check_named(self, features: Iterable[int]) -> None:
         """Raises `DataError` for a column of no name, such as the numbers of rows that pandas writes."""
         unnamed = next((at for at in features if self._table.titled and not self._table.names[at]), None)
         if unnamed is not None:
             raise DataError(
-                f"{self._table.path}:1: column {unnamed + 1} has no name; name it, or if it is the row "
+                f"{self._table.header}: column {unnamed + 1} has no name; name it, or if it is the row "
                 "index, write the table without it, in pandas `to_csv(..., index=False)`"
             )
 
@@ -198,12 +178,14 @@ class TableColumns:
         names: Iterable[str] = (*labels, *self._ids, *self._text, *self._numbers)
         for name, group in itertools.groupby(sorted(names)):
             if len(list(group)) > 1:
-                raise DataError(f"{self._table.path}: duplicate field `{name}`; use different names")
+                raise DataError(f"{self._table.origin}: duplicate field `{name}`; use different names")
 
     def _check_words(self, column: int, problem: str) -> None:
         for row, word in enumerate(self._table.words[column]):
             if not word:
-                self._table.refuse(row, f"{self._table.cell(row, column)}: {problem}", skip=self._skip)
+                self._table.refuse(
+                    row, f"{self._table.cell(row, column)}: {self._table.empty}{problem}", skip=self._skip
+                )
 
     def _classes(self) -> Any:
         table, classes = self._table, self._settings.classes
@@ -223,14 +205,15 @@ class TableColumns:
         if error.column == self._label:
             return f'; list the label words in `classes`, or write `ids: "label = {name}"` instead of `label`'
         if error.kind == "absent":
-            return f'; if it marks a missing value, write `missing: "{error.cell}"` and `empty: mean`'
+            return f'; {settings.place}if it marks a missing value, write `missing: "{error.cell}"` and `empty: mean`'
         if error.kind == "empty":
-            return "; `empty: mean` imputes the mean of the column, `empty: mark` also adds an indicator column"
+            remedy = "`empty: mean` imputes the mean of the column, `empty: mark` also adds an indicator column"
+            return f"; {settings.place}{remedy}"
         if error.kind:
             return ""
         first = settings.header == "auto" and error.line == table.first_line and not table.titled
         names = "; if the first line is a header, write `header: yes`" if first else ""
-        return f'{names}; for a column of words write `ids: "{name}"`, for an unused one `leave_out`'
+        return f'{names}; {settings.place}for a column of words write `ids: "{name}"`, for an unused one `leave_out`'
 
 
 _NO_TARGET = (
@@ -250,13 +233,38 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
 
 
+def table_dataset(
+    table: TableCells,
+    settings: TableSettings,
+    request: RequestedFields,
+    words: Mapping[str, Sequence[str]],
+    others: Mapping[str, Any] = MappingProxyType({}),
+) -> Dataset:
+    """The requested fields of a table that is read as a whole, and `others`.
+
+    `words` are names of ids that the settings list.
+    """
+    columns = TableColumns(table, settings, request)
+    columns.read()
+    if not table.count:
+        raise DataError(f"{table.origin} has no rows")
+    return Dataset(
+        {**columns.fields(), **others},
+        origin=table.origin,
+        place=table.place,
+        words=words,
+        remedies=columns.remedies(),
+        columns=columns.names(),
+        bad=table.bad,
+        note=columns.note(),
+    )
+
+
 class LargeTable:
     """The rows of a table, found by where their lines begin."""
 
-    def __init__(
-        self, table: CsvTable, settings: TableSettings, wanted: Container[str] | None, targets: Container[str] = ()
-    ) -> None:
-        self._table, self._settings, self._wanted, self._targets = table, settings, wanted, targets
+    def __init__(self, table: CsvTable, settings: TableSettings, request: RequestedFields) -> None:
+        self._table, self._settings, self._request = table, settings, request
         self._lines = IndexedLines(table.file, table.data_records())
 
     def dataset(self, columns: TableColumns, words: Mapping[str, Sequence[str]]) -> Dataset:
@@ -286,7 +294,7 @@ class LargeTable:
 
     def _fields(self, rows: Sequence[int]) -> dict[str, Any]:
         part = self._table.part([(int(self._lines.numbers[row]), self._lines.text(row)) for row in rows])
-        columns = TableColumns(part, self._settings, self._wanted, self._targets)
+        columns = TableColumns(part, self._settings, self._request)
         columns.read()
         return columns.fields()
 

@@ -49,7 +49,7 @@ class Tokenizer:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._none = f"{path} is not a tokenizer file as written by `Tokenizer.save` of the library tokenizers"
-        library = optional_module("tokenizers", "tokenizers", "tokenizers", "text")
+        library = optional_module("tokenizers", "tokenizers", "tokenizers", "the source `text`")
         facts = _read(path)
         try:
             self._growth = _growth(facts.get("normalizer")) * _growth(facts.get("pre_tokenizer"))

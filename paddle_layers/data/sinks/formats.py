@@ -16,7 +16,7 @@ import numpy as np
 
 from paddle_layers.data.problems import DataError
 
-from .values import Array, Values, check_equal, grouped
+from .values import FILE, Array, Values, check_equal, grouped
 
 _BUFFER, _CHUNK = 1 << 20, 1 << 16
 """Bytes copied at once, and the chunk size of HDF5."""
@@ -26,7 +26,7 @@ _ROWS, _BYTES = 1 << 16, 1 << 24
 
 
 class CsvSink:
-    """A csv table: the row, ids and the class where there is one, then the numbers of every value, classes by name."""
+    """A csv table: the row, its file if it is one, ids and the class, then the numbers of every value, by class."""
 
     def __init__(self, stream: TextIO) -> None:
         self._writer, self._row = csv.writer(stream, lineterminator="\n"), 0
@@ -35,8 +35,12 @@ class CsvSink:
         """A line for each row, for ids in sequences one for each sequence. Raises `DataError`."""
         counts = {name: len(batch.texts.get(name, values)) for name, values in batch.values.items()}
         check_equal(counts, "rows per batch, which a table cannot represent", ".jsonl, with one line per sample")
+        count = next(iter(counts.values()))
         names: list[str] = ["row"]
         columns: list[Any] = []
+        if batch.files:
+            names.append(FILE)
+            columns.append([[file] for file in batch.files_of(count)])
         for name, values in batch.values.items():
             if name in batch.texts:
                 names.append(f"{name}.class" if name in batch.classes else name)
@@ -49,7 +53,7 @@ class CsvSink:
             columns.append([[f"{value:.6g}" for value in row] for row in flat.tolist()])
         if not self._row:
             self._writer.writerow(names)
-        numbers = batch.numbers(self._row, next(iter(counts.values())))
+        numbers = batch.numbers(self._row, count)
         for number, *cells in zip(numbers.tolist(), *columns, strict=True):
             self._writer.writerow([number, *(cell for part in cells for cell in part)])
         self._row += len(numbers)
@@ -73,8 +77,9 @@ class JsonLinesSink:
         count = batch.count_samples()
         samples = {name: _samples(batch, name) for name in batch.values}
         classes = {name: grouped(_classes(batch, name), batch.starts.get(name, ())) for name in batch.classes}
+        files = batch.files_of(count) if batch.files else []
         for at, number in enumerate(batch.numbers(self._row, count).tolist()):
-            line: dict[str, Any] = {"row": number}
+            line: dict[str, Any] = {"row": number, FILE: files[at]} if files else {"row": number}
             for name, rows in samples.items():
                 if name in classes:
                     line[f"{name}.class"] = classes[name][at]
@@ -217,6 +222,9 @@ class ParquetSink:
         arrow, count = self._arrow, batch.count_samples()
         fields = [arrow.field("row", arrow.int64())]
         columns = [arrow.array(batch.numbers(self._row, count), arrow.int64())]
+        if batch.files:
+            fields.append(arrow.field(FILE, arrow.string()))
+            columns.append(arrow.array(batch.files_of(count), arrow.string()))
         for name in batch.values:
             starts = batch.starts.get(name, ())
             if name in batch.classes:

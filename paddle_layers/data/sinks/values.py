@@ -14,6 +14,9 @@ from paddle_layers.data.problems import DataError
 
 Array = NDArray[Any]
 
+FILE = "file"
+"""Name of the column of the files of samples."""
+
 
 @dataclass(frozen=True)
 class Values:
@@ -31,6 +34,8 @@ class Values:
     """By name, the word or index of each column of class scores."""
     records: NDArray[np.int64] | None = None
     """Record of each sample if records were skipped; otherwise they are consecutive."""
+    files: list[str] = field(default_factory=list)
+    """File of each sample, if every sample is a file, such as an image; otherwise empty."""
 
     def samples(self, name: str) -> int:
         """Number of samples of a value.
@@ -71,17 +76,36 @@ class Values:
         """
         if self.records is None:
             return np.arange(first, first + count)
-        if len(self.records) == count:
-            return self.records
+        return self.records[self._samples_of(count, len(self.records))]
+
+    def files_of(self, count: int) -> list[str]:
+        """Files of samples or lines.
+
+        Args:
+            count: Number of samples, or of lines of sequences.
+
+        Returns:
+            The file of each sample or line.
+
+        Raises:
+            DataError: The number of samples does not match the files, or a value has the name of their column.
+        """
+        if FILE in self.values:
+            raise DataError(f"a value is named `{FILE}`, the name of the column of files: rename it")
+        return [self.files[sample] for sample in self._samples_of(count, len(self.files)).tolist()]
+
+    def _samples_of(self, count: int, samples: int) -> NDArray[np.int64]:
+        """The sample of each line, where a sequence has several lines."""
+        if samples == count:
+            return np.arange(count)
         for starts in self.starts.values():
             ends = starts[0]
             for inner in starts[1:]:
                 ends = inner[ends]
-            if len(ends) == len(self.records) + 1 and ends[-1] == count:
-                return np.repeat(self.records, np.diff(ends))
+            if len(ends) == samples + 1 and ends[-1] == count:
+                return np.repeat(np.arange(samples), np.diff(ends))
         raise DataError(
-            f'cannot match {count} rows of values to {len(self.records)} records: remove `on_error: "skip"` '
-            "of the source"
+            f'cannot match {count} rows of values to {samples} records: remove `on_error: "skip"` of the source'
         )
 
 

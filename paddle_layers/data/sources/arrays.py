@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from paddle_layers.define import Choice, String, Strings, source
 
 from ..dataset import Dataset
-from ..formats.npy import read_npy, read_npz
+from ..formats.npy import open_npz, read_npy, read_npz
 from ..problems import DataError
 
 _DIGITS = Path(__file__).parents[1] / "digits.npz"
@@ -57,8 +58,15 @@ class Npz:
 
     def open(self, base: Path) -> Dataset:
         """The arrays of the file."""
+        return self.open_fields(base, None)
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`, but only the fields in `wanted`."""
         path = base / self.file
-        return Dataset(read_npz(path), origin=str(path))
+        arrays, unread = open_npz(path, wanted)
+        dataset = Dataset(arrays, origin=str(path))
+        dataset.unread = unread
+        return dataset
 
 
 @source("npy", terms=("NumPy npy",))

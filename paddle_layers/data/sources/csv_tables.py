@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
+from dataclasses import replace
 from pathlib import Path
 
 from paddle_layers.define import Bool, Choice, Int, String, Strings, source
@@ -11,7 +12,9 @@ from ..columns import PUNCTUATION, Vocabulary
 from ..dataset import Dataset
 from ..formats.converted_files import ENCODINGS, Utf8File
 from ..formats.csv_records import Dialect
-from ..formats.table_columns import LargeTable, TableColumns
+from ..formats.table_cells import TableCells
+from ..formats.table_columns import LargeTable, TableColumns, table_dataset
+from ..formats.table_settings import RequestedFields
 from ..formats.tables import CsvTable
 from ..formats.text_lines import is_large
 from ..problems import DataError
@@ -101,37 +104,42 @@ class Csv:
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`, but only the fields in `wanted`: the columns of the others may be missing."""
-        return self.open_rows(base, wanted, ())
+        return self.open_rows(base, RequestedFields(wanted))
 
-    def open_rows(
-        self, base: Path, wanted: Container[str] | None, targets: Container[str], *, skip: bool = False
-    ) -> Dataset:
-        """As `open_fields`; of the fields in `targets` no cell may be empty. With `skip` bad rows are noted as such."""
+    def open_rows(self, base: Path, request: RequestedFields) -> Dataset:
+        """As `open_fields`; bad rows may be noted as such."""
         path = base / self.file
-        if self.classes and not self.label:
-            raise DataError(f"{path}: `classes` requires `label`, the label column")
+        self.check(str(path))
         file = Utf8File(path, "paths are relative to the training file", self.encoding)
         table = CsvTable(file, self._dialect(path), header=self.header, missing=self.missing)
         if not table.names:
             raise DataError(f"{path} has no rows")
-        large = is_large(file)
-        columns = TableColumns(table, self, wanted, targets, skip=skip and not large)
-        words = {"label": self.classes} if self.classes else {}
-        if large:
-            return LargeTable(table, self, wanted, targets).dataset(columns, words)
-        columns.read()
-        if not len(table.lines):
-            raise DataError(f"{path} has no rows")
-        return Dataset(
-            columns.fields(),
-            origin=str(path),
-            place=table.place,
-            words=words,
-            remedies=columns.remedies(),
-            columns=columns.names(),
-            bad=table.bad,
-            note=columns.note(),
-        )
+        if is_large(file):
+            request = replace(request, skip=False)
+            return LargeTable(table, self, request).dataset(TableColumns(table, self, request), self._words())
+        return self.dataset_of(table, request)
+
+    def check(self, origin: str) -> None:
+        """Raises `DataError` for settings that contradict each other."""
+        if self.classes and not self.label:
+            raise DataError(f"{origin}: `classes` requires `label`, the label column")
+
+    def dataset_of(self, table: TableCells, request: RequestedFields) -> Dataset:
+        """The fields of a table that is in memory."""
+        return table_dataset(table, self, request, self._words())
+
+    def _words(self) -> dict[str, tuple[str, ...]]:
+        return {"label": self.classes} if self.classes else {}
+
+    @property
+    def takes_rest(self) -> bool:
+        """Whether all columns without another role are the field `features`."""
+        return not self.columns
+
+    @property
+    def place(self) -> str:
+        """Where the settings can be written, at the start of a remedy: in the source itself."""
+        return ""
 
     def _dialect(self, path: Path) -> Dialect:
         quote = QUOTES[self.quote]

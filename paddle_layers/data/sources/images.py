@@ -144,7 +144,9 @@ class ImageFolder(_ImageSource):
             return f"{folder}/{names[row]}"
 
         images = image_column("image_folder", self, len(names), path, lambda row: read_image(path(row)))
-        return Dataset({"image": images, **labels}, origin=str(folder), place=path, words=words)
+        dataset = Dataset({"image": images, **labels}, origin=str(folder), place=path, words=words)
+        dataset.file_of = path
+        return dataset
 
 
 @source(
@@ -229,7 +231,9 @@ class ImageList(_ImageSource):
         )
         labels = self._labels(texts, names, images, folder, place) if labelled else {}
         known = {"label": self.classes} if self.classes else {}
-        return Dataset({"image": images, **labels}, origin=str(path), place=place, words=known)
+        dataset = Dataset({"image": images, **labels}, origin=str(path), place=place, words=known)
+        dataset.file_of = names.__getitem__
+        return dataset
 
     def _labels(
         self, texts: Sequence[str], names: Sequence[str], images: StoredColumn, folder: Path, place: Place

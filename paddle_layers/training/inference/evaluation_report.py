@@ -22,6 +22,7 @@ from ..results.training_report import left_out_text
 from .confusion import Confusion
 from .input_data import GivenData, given_batches, load_trained, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
+from .unknown_words import UnknownWords
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
@@ -70,13 +71,15 @@ def evaluate(
 
     Args:
         training: Path of a training file, its text, or the result of `make_training` or `load_training`.
-        data: A file, arrays by field, or None for the source of the test phase, as in `predict`, but with labels.
+        data: A file, arrays by field, a DataFrame, or None for the source of the test phase, as in `predict`, but with
+            labels.
         weights: File of the weights; None for the best ones in the output folder of the training.
         dictionary: File with the names of the classes, one per line; None for the names of the source.
         device: `"cpu"` or `"cuda"`.
 
     Returns:
-        The results. Their `notes` have the number of skipped records, if the source skips them (`on_error`).
+        The results. Their `notes` have the share of unknown words, and the number of records that the source skips
+        (`on_error`).
 
     Raises:
         ConfigError: The training file has errors, or the data do not fit.
@@ -98,7 +101,8 @@ def evaluate(
     with Net(network, device=device, dtype=training.dtype) as net:
         if converted := load_trained(net, training, file):
             notes.append(f"{file}{converted}")
-        sums = run_test(net, batches)
+        unknown = UnknownWords(training, batches)
+        sums = run_test(net, unknown.counted(batches))
         counted = {(layer, name): numbers for layer, name, numbers in net.statistics_state()}
         loss = {"loss": total_loss(sums.values())} if sums else {}
         results = {**loss, **named_costs(sums, losses), **take_statistics(net, known | judged)}
@@ -110,7 +114,7 @@ def evaluate(
         check_words(own or (), _classes(node), dictionary, node.inputs[0])
         check_order(own or (), words_of(training, batches, node.inputs[1]), dictionary)
     confusions = [_confusion(node, counted, own or words_of(training, batches, node.inputs[1])) for node in judges]
-    notes += [*nan_notes(training, results), *filter(None, [left_out_text(batches)])]
+    notes += [*nan_notes(training, results), *unknown.notes(), *filter(None, [left_out_text(batches)])]
     rows = batches.count - len(batches.bad)
     return Evaluation(network.name, file, batches.dataset.origin, rows, results, confusions, notes)
 

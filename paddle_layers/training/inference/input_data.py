@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.config.files import BINARY, TEXTS
 from paddle_layers.config.parameters import shared_names
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
-from paddle_layers.data.columns import Rows
 from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded
+from paddle_layers.data.formats.arrow_tables import ArrowStream, ColumnTable, is_data_frame
+from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.data.names import check_same_names, unnamed_fields
 from paddle_layers.data.problems import missing_file, warn_of_data
 from paddle_layers.define import registries
@@ -20,8 +21,10 @@ from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.weightfiles import open_weights
 from paddle_layers.runtime.memory.weights import converted
 
+from ..data_fields import feed_types
 from ..data_loading import dataset_of, learned_for, loading, open_source, split_rows
-from ..phase_data import feed_types, ignored_labels, transforms_of
+from ..frame_data import read_frame
+from ..phase_data import ignored_labels, transforms_of
 from ..problems import TrainingError
 from ..results.folders import MARK, output_folder, trained_weights
 from ..results.run_files import FOLDER as RUN_FOLDER
@@ -33,11 +36,15 @@ if TYPE_CHECKING:
     from paddle_layers.config.training import SourceSettings
     from paddle_layers.runtime import Net
 
-GivenData = str | Path | Dataset | Mapping[str, Any] | None
-"""A file, or what it would hold; None: what the training file's source has."""
+GivenData = str | Path | Dataset | Mapping[str, Any] | ArrowStream | ColumnTable | None
+"""A file, or what it would hold, also as a DataFrame; None: what the training file's source has."""
 
 SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy", ".h5": "hdf5", ".hdf5": "hdf5", ".parquet": "parquet"}
 """Endings of files that are read without settings, too."""
+STDIN = "-"
+"""Data that are read from the standard input."""
+LINES = ("csv", "text")
+"""Sources that can read it; with other ones it is a CSV table."""
 NO_DATA = {
     **dict.fromkeys(sorted(TEXTS | BINARY), "a config"),
     ".safetensors": "a weights file",
@@ -102,8 +109,17 @@ def given_batches(
     types = feed_types(network)
     fields = {layer: training.feed.get(layer, layer) for layer in types}
     targets = {fields[layer] for layer in target_values(network.nodes)}
-    dataset, part = _opened(training, source, data, fields.values(), targets)
+    reader = _reader(training, source, data)
     learned, origin = learned_for(weights)
+    split = source.split if source is not None and data is None else None
+    names = {*fields.values(), *(split.fields if split is not None else ())}
+    skip = source is not None and source.on_error == "skip"
+    request = RequestedFields(names, targets, skip, learned.columns)
+    if reader is not None:
+        dataset = open_source(reader, training.base if data is None else Path(), request)
+    else:
+        dataset = _from_python(training, source, data, request)
+    part = split_rows(dataset, split)[1] if split is not None else None
     raw, dataset = dataset, encoded(dataset, learned, str(origin))
     _check_names(raw, learned, weights, fields.values(), given=isinstance(data, (Dataset, Mapping)))
     if isinstance(data, (str, Path)) and Path(data).suffix.lower() == ".npy" and len(fields) == 1:
@@ -138,20 +154,26 @@ def words_of(training: Training, batches: Batches, layer: str) -> Sequence[str]:
     return batches.dataset.words.get(training.feed.get(layer, layer), ())
 
 
-def _opened(
-    training: Training, source: SourceSettings | None, data: GivenData, fields: Iterable[str], targets: Container[str]
-) -> tuple[Dataset, Rows | None]:
-    """The data, and which rows of them; None for all."""
+def _from_python(
+    training: Training, source: SourceSettings | None, data: GivenData, request: RequestedFields
+) -> Dataset:
     if isinstance(data, Dataset):
-        return data, None
+        return data
     if isinstance(data, Mapping):
-        return dataset_of(data, "the data"), None
+        return dataset_of(data, "the data")
+    return read_frame(training, source, data, "the data", request)
+
+
+def _reader(training: Training, source: SourceSettings | None, data: GivenData) -> SourceSettings | None:
+    """The source that reads the data; None for data from Python. Raises `TypeError` for other data."""
     if data is not None and not isinstance(data, (str, Path)):
-        raise TypeError(f"data must be a file or arrays by field, {{'field': array}}, not {brief(data)}")
+        if isinstance(data, (Dataset, Mapping)) or is_data_frame(data):
+            return None
+        raise TypeError(f"data must be a file, a DataFrame or arrays by field, {{'field': array}}, not {brief(data)}")
     if source is None:
         raise TrainingError("the training file has no source to read files with: pass arrays")
     if data is not None:
-        return open_source(_reader(source, data, training.base), Path(), fields, targets), None
+        return _file_reader(source, data, training.base)
     if source.split is None and source.phase == "train":
         mixed = [one for one in training.source if one.phase == "train"]
         if len(mixed) > 1:
@@ -159,19 +181,18 @@ def _opened(
                 f"the training file has no source for the test phase and {len(mixed)} for the train phase: pass the "
                 "data; they are read with the settings of the first source"
             )
-    if source.split is None:
-        return open_source(source, training.base, fields, targets), None
-    dataset = open_source(source, training.base, [*fields, *source.split.fields], targets)
-    return dataset, split_rows(dataset, source.split)[1]
+    return source
 
 
-def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSettings:
+def _file_reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSettings:
     """The settings of a source that reads a file: the training file's, or those for the ending of its name.
 
     Of a source of folders it may be a folder. The folder that names in a list are relative to stays, and so do a
     dictionary and a tokenizer.
     """
-    path, own = Path(data), settings.definition
+    own = settings.definition
+    piped = str(data) == STDIN
+    path = Path("/dev/stdin") if piped else Path(data)
     if what := NO_DATA.get(path.suffix.lower()):
         raise DataError(
             f"{data} is {what}, not data: expected a file that the source can read, or one with an extension of "
@@ -180,6 +201,8 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
     if not path.exists():
         raise missing_file(path, "")
     kind = SUFFIXES.get(path.suffix.lower(), own.name)
+    if piped and own.name not in LINES:
+        kind = "csv"
     place = next((name for name in ("file", "folder") if name in own.attributes), None)
     if kind == own.name and place is not None:
         given = [str(path)] if own.attributes[place].check("") else str(path)

@@ -21,6 +21,7 @@ from ..network_values import check_order, check_words, rows_and_starts, word_of,
 from ..results.result_names import selected
 from .input_data import GivenData, given_batches, load_trained, source_for, weights_file, words_of
 from .outputs import Reading, part_for, predicted, readings
+from .unknown_words import UnknownWords
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
@@ -38,6 +39,8 @@ class Prediction(Values):
     """The file they were computed with."""
     left_out: Mapping[int, str] = field(default_factory=dict)
     """Errors of unreadable records by record number, if the source skips them; `records` has the others."""
+    notes: Sequence[str] = ()
+    """The share of unknown words of each field that has some."""
 
 
 def predict(
@@ -57,14 +60,15 @@ def predict(
     Args:
         training: Path of a training file, its text, or the result of `make_training` or `load_training`.
         data: A file, read with the settings of the training file's source, or by its extension (csv, npz, npy); arrays
-            by field; or None for the source of the test phase.
+            by field; a DataFrame of pandas, polars or Arrow; or None for the source of the test phase.
         weights: File of the weights; None for the best ones in the output folder of the training.
         values: Names of values to return instead of the outputs.
         dictionary: File with the words of ids and classes, one per line; None for the vocabulary of the source.
         device: `"cpu"` or `"cuda"`.
 
     Returns:
-        The results by name, one row per row of the data. Records that the source skips (`on_error`) have none.
+        The results by name, one row per row of the data; `files` has the image file of each row. Records that the
+        source skips (`on_error`) have none.
 
     Raises:
         ConfigError: The training file has errors, or the data do not fit.
@@ -86,8 +90,10 @@ def predict(
         starts={name: tuple(map(joined_starts, levels)) for name, levels in starts.items()},
         names=parts[0].names,
         records=np.concatenate([part.records for part in parts if part.records is not None]) if run.data.skip else None,
+        files=[file for part in parts for file in part.files],
         weights=run.weights,
         left_out=dict(zip(run.numbers(list(run.data.bad)).tolist(), run.data.bad.values(), strict=True)),
+        notes=run.unknown.notes(),
     )
 
 
@@ -104,16 +110,20 @@ class Predicting:
     note: str
     """Notes about conversions of the weights; empty without any."""
     dictionary: str | Path | None
+    unknown: UnknownWords
 
     def batches(self) -> Iterator[Values]:
         """The values of one batch after another. Raises `TrainingError` for a dictionary of other classes."""
         with advised():
             for number, (rows, batch) in enumerate(self.data.with_rows()):
+                self.unknown.count(batch)
                 yield self._values(rows, batch, first=not number)
 
     def _values(self, rows: Array, batch: Mapping[str, Any], *, first: bool) -> Values:
         self.net.forward(batch, phase="test")
-        found = Values({}, {}, {}, {}, {}, self.numbers(rows) if self.data.skip else None)
+        file_of = self.data.dataset.file_of
+        files = list(map(file_of, rows.tolist())) if file_of is not None else []
+        found = Values({}, {}, {}, {}, {}, self.numbers(rows) if self.data.skip else None, files)
         for name, reading in self.readings.items():
             self._add(found, name, reading)
             if first and self.dictionary is not None and name in found.classes:
@@ -168,7 +178,7 @@ def open_prediction(
         words = dict.fromkeys(wanted, own)
     with Net(network, device=device, dtype=training.dtype, keep=names) as net:
         note = load_trained(net, training, file)
-        yield Predicting(net, batches, wanted, words, file, note, dictionary)
+        yield Predicting(net, batches, wanted, words, file, note, dictionary, UnknownWords(training, batches))
 
 
 def _activated(scores: Array, how: str) -> Array:
