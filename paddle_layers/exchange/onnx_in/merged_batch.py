@@ -1,4 +1,4 @@
-"""Operators on values whose first axis has other axes beside the batch, such as the windows of images.
+"""Operators on values whose first axis has other axes beside the batch, such as windows (Swin) or heads.
 
 Layers compute each sample separately, so such an axis is taken apart for the operator and joined again in its result.
 """
@@ -24,7 +24,7 @@ OPERATORS = frozenset(
 WITH_AXES = {"ReduceL2": 1, "ReduceMax": 1, "ReduceMean": 1, "ReduceMin": 1, "ReduceSum": 1, "Slice": 3}
 """Operators along given axes, which have to be counted from the end, with the place of that input."""
 OF_CHANNELS = frozenset({"BatchNormalization"})
-"""Operators with channels in front: the other axes go behind them."""
+"""Operators with channels in front: the other axes follow."""
 
 
 def apart(node: OnnxNode, inputs: Sequence[Any]) -> tuple[OnnxNode, list[Any]] | None:
@@ -32,7 +32,7 @@ def apart(node: OnnxNode, inputs: Sequence[Any]) -> tuple[OnnxNode, list[Any]] |
     views = [one for one in inputs if isinstance(one, View)]
     if node.operator not in OPERATORS | OF_CHANNELS | WITH_AXES.keys() or not any(map(_is_merged, views)):
         return None
-    # Sequences of any length have no axis of steps; attention over them has patterns of its own.
+    # Sequences of any length have no axis of steps; attention over them is recognized by patterns.
     if any(atom.name not in ("", "N") for view in views for atom in atoms_of(view.layout)):
         return None
     if node.operator in WITH_AXES and not _are_last(node, inputs):

@@ -121,7 +121,7 @@ def _run_of(view: View, axis: int) -> int | None:
 
 
 def _cut_in_memory_order(step: OperatorContext, view: View, axis: int, at: int, sizes: list[int]) -> list[View]:
-    """Parts along an axis that has elements before and behind it, without a permutation: query, key and value."""
+    """Parts along an axis that has elements before and after it, without a permutation: query, key and value."""
     run = view.layout[axis]
     dims = [whole(size_of(part)) for part in (view.inside[:at], run, view.inside[at + len(run) :])]
     value = view.value
