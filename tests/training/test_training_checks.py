@@ -98,6 +98,25 @@ def test_validate_and_train_refuse_the_same(folder: Path, text: str, message: st
     assert sorted(path.name for path in folder.iterdir()) == ["t.textproto", "table.csv"]
 
 
+@pytest.mark.parametrize(
+    ("shape", "source", "help_"),
+    [
+        ("64", 'type: "digits" digits { part: "test" }', "set `shape: [1, 8, 8]` in the data layer"),
+        (
+            "[1, 8, 8]",
+            'type: "synthetic" synthetic { fields: ["x: 8x8x1", "label: ids<2"] }',
+            "write `x: 1x8x8` in `fields` of the source",
+        ),
+    ],
+)
+def test_built_in_data_are_not_reshaped(folder: Path, shape: str, source: str, help_: str) -> None:
+    text = NET.replace("shape: 2", f"shape: {shape}").replace("size: 2", "size: 10").replace("ids<2", "ids<10")
+    feed = 'feed { input: "x" field: "pixels" }\n' if "digits" in source else ""
+    found = messages(text + feed + f"source {{ {source} }}\n")
+    assert len(found) == 1
+    assert found[0].endswith(help_)
+
+
 def test_a_folder_of_the_user_stays(folder: Path) -> None:
     (folder / "mine").mkdir()
     Path("t.textproto").write_text(NET + SOURCE.replace("table", "tabel"))

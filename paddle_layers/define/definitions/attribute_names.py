@@ -42,6 +42,7 @@ _EQUIVALENT: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("root", "directory", "root_dir", "data_dir"), ("folder",)),
     **dict.fromkeys(("path", "filename", "filepath", "source"), ("file", "folder")),
     **dict.fromkeys(("target", "target_column", "y"), ("label",)),
+    **dict.fromkeys(("label", "labels", "class_names", "categories"), ("classes",)),
     **dict.fromkeys(("sep", "separator"), ("delimiter",)),
     **dict.fromkeys(("usecols", "feature_columns"), ("columns",)),
 }
