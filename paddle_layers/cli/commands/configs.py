@@ -107,8 +107,8 @@ def fmt(files: tuple[Path, ...], check: bool, stdout: bool) -> None:
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
-def convert(source: Path, target: Path, force: bool) -> None:
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+def convert(source: Path, target: Path, overwrite: bool) -> None:
     """Convert the network or training file IN to OUT.
 
     The extension selects the format: text (.textproto), JSON (.json) or binary (.binpb). JSON and binary files have no
@@ -121,8 +121,8 @@ def convert(source: Path, target: Path, force: bool) -> None:
     for path in (source, target):
         if path.suffix not in FORMATS:
             raise click.UsageError(f"{path}: unsupported extension; expected one of {', '.join(FORMATS)}")
-    if target.exists() and not force:
-        echo(f"{target} already exists; add --force to overwrite it", err=True)
+    if target.exists() and not overwrite:
+        echo(f"{target} already exists; add --overwrite to replace it", err=True)
         raise click.exceptions.Exit(1)
     content, lost = converted(source, FORMATS[target.suffix])
     replace_file(target, content)
