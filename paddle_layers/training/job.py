@@ -20,6 +20,7 @@ from .problems import TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .processes.restrictions import check_sharing
 from .results.result_names import check_further
+from .schedules import check_rates
 from .training_checks import check_learning, planned_steps
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ def prepare(
             "them, and an epoch is one step"
         )
     total = planned_steps(training, train)
+    check_rates(training, total)
     if ranks.count > 1:
         data = [batches for batches in (train, test, *tests.values()) if batches]
         check_sharing(training, ranks.count, data, callbacks)

@@ -57,7 +57,9 @@ class Synthetic:
                 arrays[f"{name}.starts"], count = starts, int(starts[-1])
             arrays[name] = self._rows(type_, count, rng)
         dataset = Dataset(arrays, origin="the synthetic data")
-        dataset.shape_remedies = {name: f"write `{name}: {{type}}` in `fields` of the source" for name in dataset.fields}
+        dataset.shape_remedies = {
+            name: f"write `{name}: {{type}}` in `fields` of the source" for name in dataset.fields
+        }
         return dataset
 
     def _rows(self, type_: Type, count: int, rng: np.random.Generator) -> NDArray[Any]:
