@@ -158,7 +158,10 @@ def _errors_as_messages() -> Iterator[None]:
 
 
 def _in_the_file(error: click.NoSuchOption) -> click.UsageError:
-    """The error for an option that is a field of a training file."""
+    """The error for an option that is a field of a training file, or has another name here."""
+    options = error.ctx.command.params if error.ctx is not None else []
+    if error.option_name == "--force" and any(option.name == "overwrite" for option in options):
+        return click.UsageError("no such option `--force`; write `--overwrite` to replace existing files", error.ctx)
     from paddle_layers.config.binding.headers import spec
 
     name = error.option_name.lstrip("-").replace("-", "_")

@@ -82,6 +82,25 @@ def check_momenta(bound: Bound, network: Network, report: DiagnosticReport) -> N
         report.add("E311", message, optimizer.place("type"))
 
 
+def check_monitored(callbacks: Sequence[Bound], report: DiagnosticReport) -> None:
+    """Warn where `early_stop` and `save_best` monitor different results, one of them by default."""
+    monitors = {one.definition.name: one for one in callbacks if one.definition is not None and one.attributes}
+    stop, best = monitors.get("early_stop"), monitors.get("save_best")
+    if stop is None or best is None or stop.attributes is None or best.attributes is None:
+        return
+    stopped, saved = stop.attributes["watch"], best.attributes["watch"]
+    explicit = [one for one in (stop, best) if any(field[0] == "watch" for field in one.block)]
+    # Two results that are both written are meant.
+    if stopped == saved or len(explicit) != 1:
+        return
+    changed, watched = (best, stopped) if explicit[0] is stop else (stop, saved)
+    message = f"`early_stop` monitors `{stopped}`, but `save_best` monitors `{saved}`"
+    name = changed.definition.name if changed.definition is not None else ""
+    default = stopped if changed is stop else saved
+    help_ = f'write `{name} {{ watch: "{watched}" }}`; if this is intended, `{name} {{ watch: "{default}" }}`'
+    report.add("W008", message, changed.start, help=help_)
+
+
 def check_test_name(
     source: Bound, first: Mapping[str, Bound], named: dict[str, Bound], report: DiagnosticReport
 ) -> None:

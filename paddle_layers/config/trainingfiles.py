@@ -21,14 +21,16 @@ from .network import Network
 from .parameters import ParamRule, parameter_names, with_rules
 from .reading.fields import Fields
 from .reading.syntax import read
-from .training import (
-    CheckpointSettings,
-    ClipSettings,
-    LogSettings,
-    TestSettings,
-    Training,
+from .training import CheckpointSettings, ClipSettings, LogSettings, TestSettings, Training
+from .training_checks import (
+    check_average,
+    check_momenta,
+    check_monitored,
+    check_schedules,
+    check_split,
+    check_test_name,
+    get_field,
 )
-from .training_checks import check_average, check_momenta, check_schedules, check_split, check_test_name, get_field
 from .training_values import (
     average_of,
     component_of,
@@ -145,7 +147,7 @@ class _TrainingReader:
 
     def _read(self) -> Training | None:
         fields = read(self.report)
-        # Before binding: otherwise each field of a Caffe solver is reported as unknown.
+        # Before binding, which would report each field of a Caffe solver as unknown.
         if report_caffe(fields, self.report):
             return None
         if is_network(fields):
@@ -166,6 +168,7 @@ class _TrainingReader:
         # Data that are passed to `train` may include a test set, so a missing test source means nothing yet.
         if "test" in phases or self.sources_needed:
             self._tests(bound, tested="test" in phases)
+        check_monitored(bound.values.get("callback", ()), self.report)
         self._weights(bound.values.get("weights"))
         check_average(bound.values.get("average"), self.report)
         for name in ("schedule", "momentum_schedule"):

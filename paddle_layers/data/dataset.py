@@ -67,6 +67,8 @@ class Dataset:
     ) -> None:
         self.bad, self.note, self.targets = dict(bad or {}), note, targets
         self.origin, self.remedies, self.blocks = origin, dict(remedies or {}), blocks
+        self.shape_remedies: dict[str, str] = {}
+        """How to fix another shape of a field that users do not store; `{type}` is the type of the data layer."""
         self.unknown = dict(unknown or {})
         self.columns = {field: tuple(names) for field, names in (columns or {}).items()}
         self.words = {

@@ -6,6 +6,7 @@ import operator
 from collections.abc import Collection, Container, Iterable, Mapping
 from typing import Any
 
+from paddle_layers.define import Type
 from paddle_layers.define.errors import brief, suggestion
 from paddle_layers.define.name_patterns import check_names, listed
 
@@ -83,8 +84,15 @@ def no_value(name: object, values: Mapping[str, object]) -> KeyError:
     return KeyError(f"the network has no output `{name}`{suggestion(name, values)}")
 
 
-def no_gradient(name: object, known: Iterable[str], parameters: Container[str]) -> KeyError:
+def no_gradient(name: object, known: Iterable[str], parameters: Container[str], types: Mapping[str, Type]) -> KeyError:
     """The error for a gradient that does not exist."""
     if isinstance(name, str) and name in parameters:
         return KeyError(f"`{name}` is a parameter: write net.parameters[{name!r}].gradient")
+    if isinstance(name, str) and name in types:
+        if types[name].kind != "DENSE":
+            return KeyError(f"`{name}` is {types[name]}, which has no gradient")
+        return KeyError(
+            f"no gradient is computed for `{name}`, which depends on no parameters: set `propagate_down: true` in the "
+            "layer that reads it"
+        )
     return KeyError(f"`{name}` has no gradient{suggestion(name, known)}")

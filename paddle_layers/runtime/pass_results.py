@@ -50,7 +50,8 @@ class LastPass:
     def gradient(self, name: str, parameters: Container[str]) -> NDArray[Any]:
         """A copy of the gradient of a value. Raises `KeyError` if it does not exist, `RuntimeError` before backward."""
         if not isinstance(name, str) or name not in self.plan.gradients:
-            raise no_gradient(name, self.plan.gradients, parameters)
+            types = {value: one.type for value, one in self.phase.graph.values.items()}
+            raise no_gradient(name, self.plan.gradients, parameters, types)
         if not self.has_gradients:
             raise RuntimeError("no gradients: call backward after the last forward pass")
         return rows_of(self.plan, self.plan.gradients[name], self.phase.graph.values[name]).copy()

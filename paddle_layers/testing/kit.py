@@ -21,8 +21,8 @@ from .cases.case import Case, all_cases, in_phases
 from .cases.trial import as_python, kept_nets
 from .findings import Finding, Report
 from .properties.catalogue import LAYER_PROPERTIES, PROPERTIES
+from .properties.components import COMPONENTS, check_component
 from .properties.definitions import illegal_networks, problem_of
-from .properties.lazy_updates import check_lazy_update, check_linear_penalty
 
 if TYPE_CHECKING:
     from .cases.configs import Config
@@ -231,7 +231,7 @@ def _message(verdicts: list[tuple[str, str | None]]) -> str | None:
 def check_plugin(prefix: str) -> list[Report]:
     """Check that an installed plugin loads, its tuned kernels too, and check all its layers.
 
-    Lazy updates of its optimizers and regularizers are checked, too.
+    Its optimizers, with their lazy updates, its regularizers and its schedules are checked, too.
 
     Args:
         prefix: Name of its entry point, the prefix of its layers.
@@ -267,10 +267,10 @@ def check_plugin(prefix: str) -> list[Report]:
         except PluginWarning as failed:
             raise AssertionError(str(failed)) from None
     findings = [str(finding) for report in reports for finding in report.findings]
-    for kind, check in (("optimizer", check_lazy_update), ("regularizer", check_linear_penalty)):
+    for kind in COMPONENTS:
         for name in plugins[0].names.get(kind, ()):
             try:
-                check(name)
+                check_component(kind, name)
             except AssertionError as finding:
                 findings.append(str(finding))
     if findings:

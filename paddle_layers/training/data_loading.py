@@ -56,6 +56,9 @@ class Subset(NamedTuple):
         return (self.source and self.source.ratio) or 1.0
 
 
+UNREADABLE = "E317"
+"""The code of errors in files of data, whichever network they are for."""
+
 Given = Dataset | Mapping[str, Any] | ArrowStream | ColumnTable | Iterable[Mapping[str, Any]]
 """Replacements of a source: a data set, arrays by field, a DataFrame, or batches of arrays by field."""
 
@@ -128,14 +131,17 @@ def open_parts(
     for source in training.source:
         if source.phase in streamed and source.name is None:
             continue
-        with placed(training, source):
-            given = datasets.get(source.phase) if source.name is None else None
-            part = whole_part(given or open_for_phase(training, source, read_fields(training, source), targets), source)
-            if source.split is not None:
+        given = datasets.get(source.phase) if source.name is None else None
+        with placed(training, source, UNREADABLE):
+            fields = read_fields(training, source)
+            opened = open_for_phase(training, source, fields, targets) if given is None else given
+            part = whole_part(opened, source)
+        if source.split is not None:
+            with placed(training, source, "E307", ".split"):
                 train, test = split_rows(part.dataset, source.split)
-                if "test" not in streamed:
-                    parts.setdefault("test", [part._replace(rows=test)])
-                part = part._replace(rows=train)
+            if "test" not in streamed:
+                parts.setdefault("test", [part._replace(rows=test)])
+            part = part._replace(rows=train)
         if given is None:
             parts.setdefault(part_name(source), []).append(part)
         elif source.split is not None:
@@ -290,10 +296,10 @@ def learned_for(weights: Path) -> tuple[FittedPreprocessing, Path]:
 
 
 @contextlib.contextmanager
-def placed(training: Training, source: SourceSettings | None) -> Iterator[None]:
-    """Errors of data become errors at the place of their source in the training file."""
+def placed(training: Training, source: SourceSettings | None, code: str = "E309", field: str = "") -> Iterator[None]:
+    """Errors of data become errors at the place of their source, or of a field of it, in the training file."""
     try:
         yield
     except DataError as error:
-        place = f"source[{training.source.index(source)}]" if source is not None else "source"
-        raise training.error(place, str(error)) from None
+        place = f"source[{training.source.index(source)}]{field}" if source is not None else "source"
+        raise training.error(place, str(error), code=code) from None

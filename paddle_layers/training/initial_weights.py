@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.training import Training, WeightsSettings
 from paddle_layers.data import Batches, Stream
-from paddle_layers.data.fitted_preprocessing import FittedPreprocessing
+from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.define.escaping import printable_line
 from paddle_layers.define.fields.types import shape_text
 from paddle_layers.define.name_patterns import matching
@@ -22,6 +22,7 @@ from paddle_layers.runtime.memory.tensorfiles import WeightsError
 from paddle_layers.runtime.memory.weightfiles import open_weights
 from paddle_layers.runtime.memory.weights import LoadReport, MismatchError, PatternError, converted, match_weights
 
+from .data_loading import learned_for
 from .problems import TrainingError
 from .results.result_names import costs_of
 
@@ -81,6 +82,11 @@ def still_known(learned: FittedPreprocessing, training: Training, settings: Weig
                 anew.add(training.feed.get(node.name, node.name))
 
     return learned.without(anew)
+
+
+def known_preprocessing(training: Training, settings: WeightsSettings | None) -> FittedPreprocessing:
+    """The preprocessing that initial weights bring. Raises `DataError`."""
+    return still_known(learned_for(Path(settings.file))[0], training, settings) if settings is not None else NOTHING
 
 
 def _first_readers(network: Network, value: str) -> set[str]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from paddle_layers.config.diagnostics.report import warn
-from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
-from paddle_layers.data import Batches, DataError, Stream
+from paddle_layers.data import Batches, Stream
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
-from paddle_layers.define.errors import suggestion
-from paddle_layers.define.name_patterns import matching
 
+from .callback_checks import prepare_callbacks
 from .callbacks.monitoring import Watching
 from .data_loading import Given, datasets_of, open_parts, part_name, placed
 from .frame_data import with_frames_read
@@ -23,7 +20,9 @@ from .phase_data import label_fields, make_batches, phase_data
 from .problems import TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .processes.restrictions import check_sharing
-from .results.result_names import best_of, check_further, column_names, costs_of, selected
+from .results.result_names import check_further
+from .schedules import check_rates
+from .training_checks import check_learning, planned_steps
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
@@ -85,7 +84,7 @@ def prepare(
         _check_tests(training, callbacks)
     elif training.source_of("test") is None and not training.test.repeated:
         _warn_of_one_test(training, callbacks)
-    _check_loss(training)
+    check_learning(training)
     check_data_norms(training)
     keep = prepare_callbacks(training, callbacks)
     rows = train.count
@@ -94,7 +93,8 @@ def prepare(
             f"note: batch_size is {training.batch_size}, but there are only {rows} samples: every step takes all of "
             "them, and an epoch is one step"
         )
-    total = _steps(training, train)
+    total = planned_steps(training, train)
+    check_rates(training, total)
     if ranks.count > 1:
         data = [batches for batches in (train, test, *tests.values()) if batches]
         check_sharing(training, ranks.count, data, callbacks)
@@ -110,16 +110,6 @@ def prepare(
     # reported at once.
     net.plan_for(-(-capacity // ranks.count))
     return Job(net, updater, train, test, tests, total, learned)
-
-
-def _steps(training: Training, train: Batches | Stream) -> int:
-    """Steps of the whole training. Raises `TrainingError` where epochs have no known length."""
-    if not training.steps and not len(train):
-        raise TrainingError(
-            'the training file sets `epochs`, but datasets["train"] has no length: set '
-            "`steps` instead, or pass an object with a length"
-        )
-    return training.steps or (training.epochs or 1) * math.ceil(len(train) / training.accumulate)
 
 
 def _make_net(
@@ -160,56 +150,6 @@ def _make_net(
     return net, updater
 
 
-def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
-    """Let callbacks read their files; returns the names of the values that they look at. Raises `ConfigError`."""
-    results = {"loss", *column_names(training)}
-    results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
-    keep: list[str] = []
-    best = best_of(training)
-    for number, listener in enumerate(callbacks):
-        watched = getattr(listener, "watch", "loss")
-        if watched not in results:
-            there = ", ".join(f"`{name}`" for name in sorted(results))
-            message = f"unknown test result `{watched}` in `watch`; available: {there}{suggestion(watched, results)}"
-            raise training.error(f"callback[{number}]", message)
-        better = best.get(watched)
-        # The wrong mode would keep the worst weights as the best, without any error.
-        if better is not None and getattr(listener, "mode", better) in {"min", "max"} - {better}:
-            size = "larger" if better == "max" else "smaller"
-            message = f"{size} values of `{watched}` are better: write `mode: {better}`"
-            raise training.error(f"callback[{number}]/watch", message)
-        phase = getattr(listener, "phase", "train")
-        known = _readable(training, phase, sparse=getattr(listener, "reads_sparse", False))
-        for name in getattr(listener, "keep", ()):
-            if "*" in name:
-                keep += matching(name, sorted(known))
-                continue
-            if name not in known:
-                message = f"{type(listener).__name__} reads `{name}`: no such value in the {phase} phase"
-                if name in _readable(training, phase, sparse=True):
-                    message = f"{type(listener).__name__} reads `{name}`, but cannot read sparse rows"
-                raise training.error(f"callback[{number}]", message + suggestion(name, known))
-            keep.append(name)
-        if hasattr(listener, "prepare"):
-            try:
-                listener.prepare(training.base)
-            except DataError as error:
-                raise training.error(f"callback[{number}]", str(error)) from None
-    return keep
-
-
-def _readable(training: Training, phase: str, *, sparse: bool) -> set[str]:
-    """The values of a phase that callbacks can look at."""
-    if phase not in ("train", "test"):
-        return set()
-    return {
-        name
-        for node in selected(training, phase).nodes
-        for name, type_ in zip(node.output_names, node.output_types, strict=True)
-        if sparse or type_.kind in ("DENSE", "INT")
-    }
-
-
 def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
     """Raises `ConfigError`, or `TrainingError` for a callback from Python, where something waits for tests."""
     if training.test.repeated or training.test.at_start:
@@ -230,13 +170,3 @@ def _warn_of_one_test(training: Training, callbacks: Sequence[object]) -> None:
             message = f"`{type(listener).__name__}` acts after each test, but the only test is at the end"
             help_ = "add `test { every: 100 }` to the training file, with the number of steps between two tests"
             warn(training.error(place, message, code="W005", help=help_).diagnostics)
-
-
-def _check_loss(training: Training) -> None:
-    """A network learns by a loss, and has something that learns. Raises `TrainingError`."""
-    if not learning_names(selected(training, "train")):
-        raise TrainingError("nothing to train: the network has no parameters in the train phase, or all are frozen")
-    for node in selected(training, "train").nodes:
-        if costs_of(node):
-            return
-    raise TrainingError('the network has no loss in the train phase; add a layer such as type: "softmax_with_loss"')

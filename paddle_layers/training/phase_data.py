@@ -1,43 +1,24 @@
-"""Data of the phases train and test: batches for the data layers, and early checks of the sources."""
+"""Data of the phases train and test: batches for the data layers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, common_labels
 from paddle_layers.data import Batches, Dataset, Stream, make_feeds
-from paddle_layers.data.batching.checks import check_size, words_for_numbers
 from paddle_layers.data.batching.feeds import DataFeed
 from paddle_layers.data.batching.mixing import MixedBatches, MixedSource
-from paddle_layers.data.dataset import check_unique
-from paddle_layers.data.fitted_preprocessing import FittedPreprocessing
 from paddle_layers.data.layer_transforms import LayerTransform
-from paddle_layers.data.names import check_same_names
 
-from .data_fields import feed_types, read_fields
-from .data_loading import (
-    Subset,
-    as_numbers,
-    check_names,
-    learned_of,
-    loading,
-    open_for_phase,
-    part_name,
-    placed,
-    whole_part,
-)
-from .inference.outputs import target_fields
+from .data_fields import feed_types
+from .data_loading import UNREADABLE, Subset, loading, placed
 from .problems import TrainingError
 from .results.result_names import costs_of, selected
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
-    from paddle_layers.config.diagnostics.diagnostic import Diagnostic
     from paddle_layers.config.training import SourceSettings, Training
-
-Names = Mapping[str, Sequence[str]]
 
 
 def phase_data(
@@ -93,12 +74,14 @@ def make_batches(training: Training, phase: str, parts: Sequence[Subset], *, see
 
 def _feeds(training: Training, phase: str, part: Subset, *, skip: bool) -> tuple[DataFeed, ...]:
     network = selected(training, phase)
+    with placed(training, part.source, UNREADABLE):
+        transforms = transforms_of(training, part.source)
     with placed(training, part.source):
         return make_feeds(
             part.dataset,
             feed_types(network),
             fields=training.feed,
-            transforms=transforms_of(training, part.source),
+            transforms=transforms,
             dtype=training.dtype,
             ignored=ignored_labels(network),
             skip=skip,
@@ -127,89 +110,3 @@ def transforms_of(training: Training, source: SourceSettings | None) -> list[Lay
             change.prepare(training.base)
         made.append(LayerTransform(settings.input, change, settings.also))
     return made
-
-
-def source_faults(training: Training) -> list[Diagnostic]:
-    """Errors in the data of sources that open fast, each at its position in the training file."""
-    faults: list[Diagnostic] = []
-    learned: FittedPreprocessing | None = None
-    targets = target_fields(training)
-    listed: dict[str, Sequence[str]] = {}
-    train: list[Subset] = []
-    for name in dict.fromkeys(["train", "test", *map(part_name, training.source)]):
-        parts: list[Subset] = []
-        sources = [source for source in training.source if part_name(source) == name]
-        phase = name.partition(".")[0]
-        for source in sources:
-            if not getattr(source.definition.owner, "indexed", False):
-                # Only sources that open fast are opened; for others it is checked what their settings show.
-                faults += _word_faults(training, source, phase)
-                faults += _list_faults(training, source, phase, listed)
-                continue
-            try:
-                with placed(training, source):
-                    parts.append(
-                        whole_part(open_for_phase(training, source, read_fields(training, source), targets), source)
-                    )
-            except ConfigError as error:
-                faults += error.diagnostics
-        whole = len(parts) == len(sources)  # words that are mixed have to be known of all
-        for several in [parts] if whole and parts else [[part] for part in parts]:
-            try:
-                own = learned or learned_of(training, several, labels=label_fields(training))
-                for part in several if train else ():
-                    check_names(training, part, own, train, given=False)
-                make_batches(training, phase, [as_numbers(training, part, own) for part in several], seed=0)
-            except ConfigError as error:
-                faults += error.diagnostics
-            else:
-                learned = own if whole else None
-                train = parts if whole and phase == "train" else train
-                listed |= own.words if phase == "train" else {}
-    return faults
-
-
-def _word_faults(training: Training, source: SourceSettings, phase: str) -> list[Diagnostic]:
-    """The fields that hold words, as the settings of a source that is not opened say, for data layers of numbers."""
-    made = source.definition.create(source.attributes)
-    words = made.word_fields() if hasattr(made, "word_fields") else ()
-    faults: list[Diagnostic] = []
-    for layer, wanted in feed_types(selected(training, phase)).items():
-        name = training.feed.get(layer, layer)
-        if name in words and wanted.kind == "DENSE":
-            error = words_for_numbers(f"{source.type}: field `{name}`", (), layer, wanted)
-            place = f"source[{training.source.index(source)}]"
-            faults += training.error(place, str(error)).diagnostics
-    return faults
-
-
-def _listed(training: Training, source: SourceSettings) -> Names:
-    """The names that a source lists, none for a field of numbers. Raises `ConfigError`."""
-    made = source.definition.create(source.attributes)
-    if not hasattr(made, "names"):
-        return {}
-    with placed(training, source):
-        found: Names = made.names(training.base)
-        return found
-
-
-def _list_faults(
-    training: Training, source: SourceSettings, phase: str, known: dict[str, Sequence[str]]
-) -> list[Diagnostic]:
-    """Errors in the names that a source lists; those of the first training source become `known`."""
-    types = feed_types(selected(training, phase))
-    layers = {training.feed.get(layer, layer): layer for layer in types}
-    place = f"the source `{source.type}`"
-    try:
-        for field, names in _listed(training, source).items():
-            with placed(training, source):
-                check_unique(names, field, place)
-                if field in layers:
-                    check_size(names, field, layers[field], types[layers[field]], place)
-                if field in known:
-                    check_same_names(names, known[field], field, place, "the training")
-            if phase == "train":
-                known.setdefault(field, names)
-    except ConfigError as error:
-        return error.diagnostics
-    return []

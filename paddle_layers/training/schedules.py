@@ -10,13 +10,18 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
+
 from paddle_layers.define import Float, Floats, Int, Ints, InvalidAttributes, schedule
+from paddle_layers.define.errors import brief
 
 from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import ScheduleSettings, Training
 
+CHECKED_RATES = 1000
+"""Steps whose learning rate is checked before a training begins, evenly; it is checked again in each step."""
 CHECKED = 100_000
 """Steps that are looked at before a training begins; of a longer one as many, evenly."""
 
@@ -38,17 +43,22 @@ class _Rising:
 def rate_at(chosen: RateSchedule | None, base: float, step: int, total: int) -> float:
     """Learning rate of a step: the schedule's, or the base rate; times the factor of the first `warmup` steps.
 
-    Raises `TrainingError` for an infinite rate, as that of a `gamma` above 1 after many steps.
+    Raises `TrainingError` for an infinite rate, as that of a `gamma` above 1 after many steps, and for a negative one.
     """
     try:
         rate = base if chosen is None else chosen.rate(base, step, total)
     except OverflowError:
         rate = math.inf
+    if not isinstance(rate, (int, float, np.number)) or rate < 0:
+        raise TrainingError(
+            f"the schedule returned {brief(rate)} at step {step + 1}: `rate` of {type(chosen).__name__} must return a "
+            "number >= 0"
+        )
     if not math.isfinite(rate):
         raise TrainingError(
             f"the learning rate is infinite at step {step + 1}: reduce the factor of the schedule, or train fewer steps"
         )
-    return rate * rise(step, getattr(chosen, "warmup", 0))
+    return float(rate) * rise(step, getattr(chosen, "warmup", 0))
 
 
 class Staged:
@@ -87,6 +97,16 @@ def momentum_at(training: Training, total: int) -> Callable[[int], float | None]
             message = f"the momentum is {momentum:.4g} at step {step}, must be below 1"
             raise training.error("momentum_schedule[0]", message, code="E103", help=help_)
     return lambda step: schedule.rate(base, step, total)
+
+
+def check_rates(training: Training, total: int) -> None:
+    """Raise `ConfigError` where a schedule returns a negative learning rate, or none."""
+    schedule, base = Staged(training.schedule), training.optimizer.learning_rate
+    for step in range(0, total, -(-total // CHECKED_RATES)):
+        try:
+            schedule.rate(base, step, total)
+        except TrainingError as error:
+            raise training.error("schedule[0]", str(error), code="E103") from None
 
 
 def rise(step: int, steps: int) -> float:

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle_layers.config.training_builder import resolve_training
-from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
+from paddle_layers.data.fitted_preprocessing import FittedPreprocessing
 from paddle_layers.define.escaping import printable
 from paddle_layers.define.standard_streams import writing_to_stdout
 
 from .callbacks import check_callbacks
 from .checkpoints.files import WEIGHTS, newest_checkpoint
 from .data_loading import Given, check_phases, learned_for
-from .initial_weights import first_weights, still_known
+from .initial_weights import first_weights, known_preprocessing
 from .job import Job, prepare
 from .loop import TrainingLoop
 from .problems import TrainingError
@@ -222,4 +222,4 @@ def _known(training: Training, first: WeightsSettings | None, output: OutputFold
     """The preprocessing that is known before data are read: that of the initial weights."""
     if output.resume:
         return learned_for(newest_checkpoint(output.folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()
-    return still_known(learned_for(Path(first.file))[0], training, first) if first is not None else NOTHING
+    return known_preprocessing(training, first)

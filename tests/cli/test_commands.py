@@ -495,3 +495,10 @@ def test_devices_of_the_option_are_those_of_the_runtime():
     from paddle_layers.runtime import devices
 
     assert tuple(devices.DEVICES) == options.DEVICES
+
+
+@pytest.mark.parametrize("command", ["convert", "export", "import", "weights", "train"])
+def test_force_is_called_overwrite(command: str) -> None:
+    done = CliRunner().invoke(commands, [command, "--force"])
+    assert done.exit_code == 2
+    assert "no such option `--force`; write `--overwrite` to replace existing files" in done.output

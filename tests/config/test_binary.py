@@ -238,7 +238,7 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert "comments" not in capsys.readouterr().out
     assert run("net.binpb", "net.json") == 1
     assert "net.json already exists" in capsys.readouterr().err
-    assert run("net.binpb", "net.json", "--force") == 0
+    assert run("net.binpb", "net.json", "--overwrite") == 0
     assert run("net.binpb", "net.yaml") == 2
     capsys.readouterr()
     assert run("net.binpb", "nowhere/net.json") == 1

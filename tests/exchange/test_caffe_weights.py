@@ -337,13 +337,13 @@ def test_the_command(tmp_path):
         assert made.forward({"x": x}, phase="test")["f"] == pytest.approx(x @ W.T + B, rel=1e-4)
     again = invoke(net, "-o", out)
     assert (again.exit_code, "already exists" in again.stderr) == (1, True)
-    assert invoke(net, "-o", out, "--force").exit_code == 0
+    assert invoke(net, "-o", out, "--overwrite").exit_code == 0
     assert invoke(mean, "-o", tmp_path / "other").exit_code == 0
     assert (tmp_path / "other" / "mean.npy").is_file()
     assert invoke(model, "-o", out).exit_code == 2
     assert invoke(mean, "--weights", model, "-o", out).exit_code == 2
     assert invoke(net, "-o", out, "--shape", "x=0x3").exit_code == 2
-    assert "not found" in invoke(tmp_path / "none.prototxt", "-o", out, "--force").stderr
+    assert "not found" in invoke(tmp_path / "none.prototxt", "-o", out, "--overwrite").stderr
     wrong = invoke(net, "--weights", mean, "-o", tmp_path / "third")
     assert (wrong.exit_code, wrong.stderr.count("\n")) == (1, 1)
     assert not (tmp_path / "third").exists()

@@ -500,7 +500,7 @@ def test_the_command(tmp_path):
     assert invoke("validate", out / "network.textproto").exit_code == 0
     again = invoke("import", path, "-o", out)
     assert (again.exit_code, "already exists" in again.stderr) == (1, True)
-    assert invoke("import", path, "-o", out, "--force").exit_code == 0
+    assert invoke("import", path, "-o", out, "--overwrite").exit_code == 0
     back = invoke(
         "export", out / "network.textproto", "--weights", out / "weights.safetensors", "-o", tmp_path / "b.onnx"
     )

@@ -248,7 +248,7 @@ def test_the_command(tmp_path, monkeypatch):
     again = invoke(tmp_path / "net.textproto", "--weights", weights, "-o", model)
     assert again.exit_code == 1
     assert "already exists" in again.stderr
-    assert invoke(tmp_path / "net.textproto", "--weights", weights, "-o", model, "--force").exit_code == 0
+    assert invoke(tmp_path / "net.textproto", "--weights", weights, "-o", model, "--overwrite").exit_code == 0
     without = invoke(tmp_path / "net.textproto", "-o", tmp_path / "n.onnx")
     assert (without.exit_code, "add --weights FILE" in without.stderr) == (1, True)
     assert invoke(tmp_path / "net.textproto", "-o", tmp_path / "n.txt").exit_code == 2

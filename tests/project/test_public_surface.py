@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import paddle_layers as pl
@@ -98,17 +99,19 @@ def test_validate_loads_the_layers_that_are_named_and_nothing_for_numbers(tmp_pa
     assert (ast.literal_eval(loaded), numpy) == (named, "False")
 
 
-def test_validate_of_a_training_file_loads_no_runtime(tmp_path: Path) -> None:
+def test_validate_of_a_training_file_loads_no_compiler(tmp_path: Path) -> None:
     (tmp_path / "net.textproto").write_text(
         'net { layer { name: "x" type: "data" data { shape: 4 } }\n'
-        '      layer { name: "y" type: "data" data { shape: 4 } }\n'
-        '      layer { name: "cost" type: "square_error" input: "x" input: "y" } }\n'
+        '      layer { name: "y" type: "fc" input: "x" fc { size: 4 } }\n'
+        '      layer { name: "cost" type: "square_error" input: "y" input: "x" } }\n'
         'source { type: "npz" npz { file: "rows.npz" } }\n'
         'optimizer { type: "sgd" learning_rate: 0.1 }\n'
-        'callback { type: "save_best" save_best { watch: "cost" } }\n'
+        'callback { type: "print" print { values: "y" } }\n'
         "epochs: 1 batch_size: 2\n"
     )
-    show = "print('paddle_layers.runtime' in sys.modules)\n"
+    np.savez(tmp_path / "rows.npz", x=np.zeros((3, 4), np.float32))
+    assert loaded_by(VALIDATE, tmp_path) == []
+    show = "print('paddle_layers.runtime.net' in sys.modules)\n"
     assert output_of(VALIDATE + show, tmp_path)[-1] == "False"
 
 

@@ -40,6 +40,11 @@ NAMES: dict[str, tuple[Callable[[pl.Net], object], type[Exception], str]] = {
     ),
     "value": (lambda net: net.value([1]), KeyError, r"no output `\[1\]`"),
     "gradient": (lambda net: net.gradient(1), KeyError, "`1` has no gradient"),
+    "gradient of an input": (
+        lambda net: net.gradient("x"),
+        KeyError,
+        "no gradient is computed for `x`, which depends on no parameters: set `propagate_down: true` in the layer that",
+    ),
     "rename": (
         lambda net: net.save("w", rename={1: "a"}),
         TypeError,

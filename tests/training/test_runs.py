@@ -301,7 +301,7 @@ def test_callbacks_of_the_file(tmp_path):
         + """
     test { every: 1 }
     callback { type: "early_stop" early_stop { patience: 2 watch: "accuracy" mode: "max" margin: 0.5 } }
-    callback { type: "save_best" }
+    callback { type: "save_best" save_best { watch: "loss" } }
     """
     )
     report, _, _ = train(write(tmp_path, text))
@@ -315,7 +315,7 @@ def test_callbacks_of_the_file(tmp_path):
 WATCHED = """
 test { every: 5 }
 callback { type: "early_stop" early_stop { patience: 2 watch: "accuracy" mode: "max" margin: 0.5 } }
-callback { type: "save_best" }
+callback { type: "save_best" save_best { watch: "loss" } }
 """
 
 
@@ -441,7 +441,9 @@ def test_one_test_of_data_from_python_is_a_warning(tmp_path):
 def test_the_worst_result_is_not_kept_as_the_best(tmp_path, watch, wrong):
     path = write(tmp_path, NETWORK + SOURCES + SETTINGS + "test { every: 10 }")
     for name in ("save_best", "early_stop"):
-        with pytest.raises(pl.ConfigError, match=f"er values of `{watch}` are better: write `mode: m"):
+        with pytest.raises(
+            pl.ConfigError, match=f"er values of `{watch}` are better: remove `mode`, or write `mode: m"
+        ):
             train(path, callbacks=[make_callback(name, watch=watch, mode=wrong)])
 
 

@@ -12,6 +12,7 @@ from ..terminal import echo
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
+    from paddle_layers.config.diagnostics.diagnostic import Diagnostic
 
 
 @click.command()
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> None:
     """Check network and training FILES without running them.
 
-    FILES are in text format or JSON. Also checks that lazily loaded data, such as images in folders, exist and match
-    the network.
+    FILES are in text format or JSON. For a training file, also reads the data and the header of the initial weights,
+    and reports all errors with which `train` would stop before the first step.
     """
     from paddle_layers.config import ConfigError
     from paddle_layers.config.checking import validated
@@ -39,13 +40,14 @@ def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> N
     # All files are checked before the exit, so one run reports all errors.
     for file in files:
         try:
-            what, faults, training = validated(file, settings)
-            _check_data(training)
+            what, warnings, training = validated(file, settings)
+            faults = _training_faults(training)
         except ConfigError as error:
             found += error.diagnostics
-        else:
+            continue
+        found += faults + warnings
+        if not faults:
             fine.append((file, what))
-            found += faults
     if style == "json":
         echo(render_json(found))
     elif style == "github":
@@ -60,18 +62,14 @@ def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> N
         raise click.exceptions.Exit(1)
 
 
-def _check_data(training: Training | None) -> None:
-    """Check the data of a training as far as possible without reading all of them. Raises `ConfigError`."""
-    owners = [source.definition.owner for source in training.source] if training is not None else []
-    hooks = ("indexed", "names", "word_fields")
-    # Before the import of the training package, for which most validations need not wait.
-    if training is None or not any(getattr(owner, hook, False) for owner in owners for hook in hooks):
-        return
-    from paddle_layers.config import ConfigError
-    from paddle_layers.training.phase_data import source_faults
+def _training_faults(training: Training | None) -> list[Diagnostic]:
+    """The errors of a training file that `train` would only raise with the data, weights and callbacks."""
+    if training is None:
+        return []
+    # Only here: validations of networks need not wait for the import.
+    from paddle_layers.training.training_checks import training_faults
 
-    if faults := source_faults(training):
-        raise ConfigError(faults)
+    return training_faults(training)
 
 
 @click.command()
@@ -109,8 +107,8 @@ def fmt(files: tuple[Path, ...], check: bool, stdout: bool) -> None:
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
 @click.argument("target", metavar="OUT", type=click.Path(dir_okay=False, path_type=Path))
-@click.option("--force", is_flag=True, help="Overwrite OUT if it exists.")
-def convert(source: Path, target: Path, force: bool) -> None:
+@click.option("--overwrite", is_flag=True, help="Replace OUT if it exists.")
+def convert(source: Path, target: Path, overwrite: bool) -> None:
     """Convert the network or training file IN to OUT.
 
     The extension selects the format: text (.textproto), JSON (.json) or binary (.binpb). JSON and binary files have no
@@ -123,8 +121,8 @@ def convert(source: Path, target: Path, force: bool) -> None:
     for path in (source, target):
         if path.suffix not in FORMATS:
             raise click.UsageError(f"{path}: unsupported extension; expected one of {', '.join(FORMATS)}")
-    if target.exists() and not force:
-        echo(f"{target} already exists; add --force to overwrite it", err=True)
+    if target.exists() and not overwrite:
+        echo(f"{target} already exists; add --overwrite to replace it", err=True)
         raise click.exceptions.Exit(1)
     content, lost = converted(source, FORMATS[target.suffix])
     replace_file(target, content)

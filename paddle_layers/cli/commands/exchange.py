@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from paddle_layers.define import Type
 
 ONNX, CAFFE, MEAN, MODEL = ".onnx", (".prototxt", ".pbtxt", ".txt"), ".binaryproto", ".caffemodel"
-OVERWRITE = "add --force to overwrite it"
+OVERWRITE = "add --overwrite to replace it"
 
 
 @click.command()
@@ -29,8 +29,8 @@ OVERWRITE = "add --force to overwrite it"
 @click.option(
     "--value", "values", metavar="NAME", multiple=True, help="Value to export instead of the outputs; repeatable."
 )
-@click.option("--force", is_flag=True, help="Overwrite an existing model.")
-def export(file: str, weights: str | None, output: str, values: tuple[str, ...], force: bool) -> None:
+@click.option("--overwrite", is_flag=True, help="Replace an existing model.")
+def export(file: str, weights: str | None, output: str, values: tuple[str, ...], overwrite: bool) -> None:
     """Export the network of NET and its weights as an ONNX model.
 
     NET is a training or network file. The model has the outputs of `predict`: in the test phase, values that only costs
@@ -39,7 +39,7 @@ def export(file: str, weights: str | None, output: str, values: tuple[str, ...],
     target = Path(output)
     if target.suffix != ".onnx":
         raise click.UsageError(f"{output}: unsupported extension; expected .onnx")
-    if not force:
+    if not overwrite:
         # Before the export, whose result would otherwise be lost.
         check_new(target, OVERWRITE)
     from paddle_layers.exchange.onnx_out.exporting import export_file
@@ -60,9 +60,9 @@ def export(file: str, weights: str | None, output: str, values: tuple[str, ...],
     multiple=True,
     help="Type of an input that FILE leaves open: 3x227x227 or ids<1000; repeatable.",
 )
-@click.option("--force", is_flag=True, help="Overwrite the files of an earlier import.")
+@click.option("--overwrite", is_flag=True, help="Replace the files of an earlier import.")
 def import_(
-    file: Path, output: Path, weights: Path | None, mean: Path | None, shapes: tuple[str, ...], force: bool
+    file: Path, output: Path, weights: Path | None, mean: Path | None, shapes: tuple[str, ...], overwrite: bool
 ) -> None:
     """Import the ONNX or Caffe network FILE into the folder DIR.
 
@@ -73,7 +73,7 @@ def import_(
     """
     given = dict(map(_shape, shapes))
     found = _onnx(file, (weights, mean, shapes)) if _ending(file) == ONNX else _caffe(file, weights, mean, given)
-    if output.is_dir() and not force:
+    if output.is_dir() and not overwrite:
         for name in found.names:
             check_new(output / name, OVERWRITE)
     # Everything is converted before anything is written: with an unsupported layer, no half of a network remains.
@@ -140,7 +140,7 @@ def _shape(text: str) -> tuple[str, Type]:
     help="Rename weights; * matches any text, the same in both names. Repeatable.",
 )
 @click.option("--leave-out", metavar="PATTERN", multiple=True, help="Weights to skip; repeatable.")
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.option("--overwrite", is_flag=True, help="Replace an existing file.")
 def weights(
     file: str,
     source: str,
@@ -149,7 +149,7 @@ def weights(
     target: str | None,
     rename: Sequence[str],
     leave_out: Sequence[str],
-    force: bool,
+    overwrite: bool,
 ) -> None:
     """Convert WEIGHTS to or from the layout of PyTorch.
 
@@ -163,7 +163,7 @@ def weights(
     if Path(output).suffix.lower() != ".safetensors":
         raise click.UsageError(f"{output}: unsupported extension; expected .safetensors")
     names = dict(map(_renamed, rename))
-    if not force:
+    if not overwrite:
         check_new(Path(output), OVERWRITE)
     from paddle_layers.exchange.weights import convert_weights
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -48,6 +49,28 @@ def _row(plugin: Plugin) -> tuple[str, str, str, str]:
     return plugin.prefix, plugin.origin, plugin.module, plugin.state
 
 
+def _kind_of(name: str) -> str:
+    """The kind of a definition that has checks and is not a layer; else empty."""
+    from paddle_layers.define import registries
+    from paddle_layers.testing.properties.components import COMPONENTS
+
+    return next((kind for kind in COMPONENTS if name in registries[kind]), "")
+
+
+def _check_components(components: Sequence[tuple[str, str]]) -> int:
+    """Check optimizers, regularizers and schedules; returns the number of those with findings."""
+    from paddle_layers.testing.properties.components import check_component
+
+    broken = 0
+    for name, kind in components:
+        try:
+            echo(f"{name}: passed ({kind}, {check_component(kind, name)} checks)")
+        except AssertionError as finding:
+            broken += 1
+            echo(f"{name}: failed ({kind})\n{finding}", err=True)
+    return broken
+
+
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--property", "properties", multiple=True, metavar="NAME", help="Check only this property; repeatable.")
@@ -56,13 +79,21 @@ def check(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> No
     """Run the conformance tests of the layers NAMES, or of all.
 
     Tests their examples and generated configs. Plugin authors add `--plugins FILE.py`. The guide "Conformance"
-    describes the properties.
+    describes the properties. NAMES may also be optimizers, regularizers and schedules, whose functions are evaluated.
     """
     from paddle_layers.define import registries
     from paddle_layers.testing import CONFIGS, FAST, NEEDS_CUDA, NEEDS_HYPOTHESIS, check_layer, has_cuda, has_hypothesis
 
     registry = registries["layer"]
-    wanted = [registry[name].name for name in names] or list(registry)
+    components = [(name, kind) for name in names if name not in registry and (kind := _kind_of(name))]
+    known = {name for name, _ in components}
+    wanted = [registry[name].name for name in names if name not in known]
+    wanted = wanted if names else list(registry)
+    broken = _check_components(components)
+    if components and not wanted:
+        if broken:
+            raise click.exceptions.Exit(1)
+        return
     reports = []
     for name in wanted:
         try:
@@ -87,7 +118,7 @@ def check(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> No
         echo(NEEDS_CUDA, err=True)
     checks, seconds = sum(report.checks for report in reports), sum(report.seconds for report in reports)
     totals = f"({checks} checks; {seconds:.0f} s)"
-    if failed:
+    if failed or broken:
         echo(f"{failed} of {len(reports)} layers failed {totals}", err=True)
         raise click.exceptions.Exit(1)
     if len(reports) > 1:

@@ -9,12 +9,11 @@ from paddle_layers.define.fields.attributes import Attribute
 
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import DiagnosticReport
-from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, items
 from .assignments import Pending, assignments
 from .blocks import BlockDefinition, declared
 from .headers import HeaderField, MessageSpec, spec
-from .unknown import replacement_of, report_unknown_type
+from .unknown import attribute_hint, replacement_of, report_unknown_type
 from .values import MISSING, bind_value, bind_values
 
 
@@ -143,7 +142,9 @@ class Binder:
             if given[0] != BROKEN:
                 inner = _written(spec(field.message), given)
                 message = f"`{field.name}` is a block: write `{field.name} {{ {inner} }}`"
-                self.report.add("E102", message, given[4])
+                act = field.name == "activation" and given[1] == STRING
+                help_ = f'without attributes: `act: "{given[2]}"` in the attribute block of the layer' if act else ""
+                self.report.add("E102", message, given[4], help=help_)
             return None
         if field.message != "Block":
             return self.message(given[2], spec(field.message), given[3], field.registry)
@@ -378,13 +379,7 @@ class Binder:
     def _unknown_attribute(self, definition: Definition, field: Field, present: set[str]) -> str:
         name, start = field[0], field[3]
         known = definition.attribute_by_name
-        near = nearest(name, known)
-        if near:
-            help_ = f"did you mean `{near}`?"
-        elif name in spec("Layer").fields:
-            help_ = f"`{name}` belongs in the layer, outside of `{definition.name} {{ }}`"
-        else:
-            help_ = "available: " + ", ".join(definition.attributes) if known else "it has no attributes"
+        help_, near = attribute_hint(name, definition)
         end = start + len(name)
         fix = Fix(start, end, near) if near and near not in present and not self._json else None
         message = f"{definition.kind} `{definition.name}` has no attribute `{name}`"

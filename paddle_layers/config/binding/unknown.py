@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paddle_layers.define import broken_plugin, meant_elsewhere, no_layer_here, registries
+from paddle_layers.define import Definition, broken_plugin, meant_elsewhere, no_layer_here, registries
+from paddle_layers.define.definitions.attribute_names import equivalent_attribute, name_here
 
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
+from .headers import spec
 
 # Only layer types, about 200, are more than that; a list of all of them would bury the message.
 _LISTED = 40
@@ -59,6 +61,19 @@ def replacement_of(header: str, name: str) -> str:
                 f'it is an attribute of {kind}s such as `{own}`: `{kind} {{ type: "{own}" {own} {{ {name}: ... }} }}`'
             )
     return ""
+
+
+def attribute_hint(name: str, definition: Definition) -> tuple[str, str]:
+    """The hint for an unknown attribute, and the suggested name, which may be empty."""
+    known = definition.attribute_by_name
+    # Exact names of other frameworks before similar names.
+    if equivalent := equivalent_attribute(name, known):
+        return name_here(name, equivalent), equivalent
+    if near := nearest(name, known):
+        return f"did you mean `{near}`?", near
+    if name in spec("Layer").fields and definition.kind == "layer":
+        return f"`{name}` belongs in the layer, outside of `{definition.name} {{ }}`", ""
+    return "available: " + ", ".join(definition.attributes) if known else "it has no attributes", ""
 
 
 def report_unknown_type(report: DiagnosticReport, registry: str, name: str, start: int, blocks: Sequence[str]) -> None:

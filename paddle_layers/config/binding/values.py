@@ -23,6 +23,12 @@ _WANTED = {
     "STRING": "a quoted string",
     "CHOICE": "an identifier",
 }
+_CHOICES = {
+    **dict.fromkeys(("validation", "valid", "val", "dev", "eval", "evaluation", "inference", "predict"), "test"),
+    **dict.fromkeys(("int64", "int32", "integer", "long"), "INT"),
+    **dict.fromkeys(("float32", "float64", "float"), "DENSE"),
+}
+"""Names of choices in other frameworks."""
 
 MISSING: Any = object()
 """Result for an invalid value; the error was reported."""
@@ -148,7 +154,10 @@ def _unquoted(text: str) -> tuple[int, Any]:
 
 
 def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: DiagnosticReport) -> None:
-    near = nearest(value, attribute.options, 0.5)
+    equivalent = _CHOICES.get(value.lower(), "")
+    equivalent = equivalent if equivalent in attribute.options else ""
+    near = equivalent or nearest(value, attribute.options, 0.5)
+    meant = f"`{value}` is called `{near}` here; " if equivalent else f"did you mean `{near}`? " if near else ""
     quotes = '"' if field[1] == STRING else ""
     end = report.source.token_end(field[4])
     report.add(
@@ -156,6 +165,6 @@ def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: D
         f"invalid value `{value}` of `{attribute.name}`",
         field[4],
         end,
-        help=(f"did you mean `{near}`? " if near else "") + "allowed: " + ", ".join(attribute.options),
+        help=meant + "allowed: " + ", ".join(attribute.options),
         fix=Fix(field[4], end, quotes + near + quotes) if near and not _in_expression(field) else None,
     )

@@ -10,6 +10,7 @@ from typing import Any
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
 from paddle_layers.define.bodies import inputs_of_call
+from paddle_layers.define.definitions.attribute_names import equivalent_attribute, name_here
 from paddle_layers.define.errors import UnknownName, brief, suggestion
 
 from ..binding.steps import GROUP
@@ -164,7 +165,8 @@ def _helper_of(definition: LayerDefinition) -> Callable[..., Any]:
 
     def call(*inputs: Any, **settings: Any) -> Any:
         if unknown := [key for key in settings if key not in signature.parameters]:
-            near = suggestion(unknown[0], signature.parameters)
+            other = equivalent_attribute(unknown[0], signature.parameters)
+            near = f"; {name_here(unknown[0], other)}" if other else suggestion(unknown[0], signature.parameters)
             raise TypeError(f"nn.{definition.name} has no argument `{unknown[0]}`{near}")
         if (setting := next((one for one in inputs if isinstance(one, (bool, int, float, str))), None)) is not None:
             named = next((name for name, one in definition.attributes.items() if one.required), "NAME")

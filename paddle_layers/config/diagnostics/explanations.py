@@ -25,6 +25,14 @@ from .explanation import (
 )
 from .training_explanations import TRAINING_EXPLANATIONS
 
+_LSTM = (
+    'layer {{ name: "x" type: "data" data {{ shape: 8 seq_nested_level: 1 }} }}\n'
+    'layer {{ name: "target" type: "data" data {{ shape: 2 }} }}\n'
+    'layer {{ name: "lstm" {} }}\n'
+    'layer {{ name: "last" type: "seq_last" input: "lstm" }}\n'
+    'layer {{ name: "cost" type: "square_error" input: "last" input: "target" }}'
+)
+
 _EXPLANATIONS: dict[str, Explanation] = {
     "E001": Explanation(
         "Syntax error",
@@ -358,6 +366,13 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "later layer names the wrong layer.",
         with_x(FC.replace('"y"', '"forgotten"') + "\n" + FC + COST),
         with_x(FC + COST),
+    ),
+    "W009": Explanation(
+        "Features as gate pre-activations",
+        "`lstmemory` and `grumemory`, as in Paddle, take the gate pre-activations of each unit, which an `fc` computes "
+        "from features. `simple_lstm` and `simple_gru` contain this `fc`, as the LSTM and GRU of other frameworks do.",
+        _LSTM.format('type: "lstmemory" input: "x"'),
+        _LSTM.format('type: "simple_lstm" input: "x" simple_lstm { size: 2 }'),
     ),
     "W006": Explanation(
         "A parameter exceeds the memory of this machine",

@@ -6,6 +6,8 @@ from .explanation import NET, NET_WITH_FC, OPTIMIZER, SOURCE, TESTED, Explanatio
 
 WORDS = 'net { layer { name: "x" type: "data" data { data_type: INT size: 9 seq_nested_level: 1 } } }\n'
 
+MONITORED = 'epochs: 1\ntest { every: 5 }\ncallback { type: "early_stop" early_stop { watch: "accuracy" } }\n'
+
 TRAINING_EXPLANATIONS: dict[str, Explanation] = {
     "E301": Explanation(
         "Missing network, or two of them",
@@ -63,8 +65,8 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E309": Explanation(
         "The data don't match the network",
-        "A field is missing, or its shape, type or range differs from the data layer. Reported when the data are "
-        "read; for lazily loaded data, such as images, also by `validate`.",
+        "A field is missing, or its shape, type or range differs from the data layer. Reported by `validate`, and when "
+        "the training starts.",
     ),
     "E310": Explanation(
         "Missing test source",
@@ -122,12 +124,52 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         "selected by index or name: `source[0]`, `net.layer[conv1]`. Paths that start with `net.` are fields of the "
         "network, whichever file contains it.",
     ),
+    "E317": Explanation(
+        "The data of a source cannot be read",
+        "A file does not exist, is damaged or has another format, a column or class of the settings is not in it, or a "
+        "transform cannot read its file. The message has the file and the line. Paths are relative to the training "
+        "file. Reported by `validate`, and when the training starts.",
+    ),
+    "E318": Explanation(
+        "Invalid callback",
+        "`watch` names a result of a test: `loss`, or a metric such as `accuracy`. `mode` is only needed where it is "
+        "unknown whether smaller or larger values are better. Other callbacks name values of the network or files. "
+        "Reported by `validate`, and when the training starts.",
+    ),
+    "E319": Explanation(
+        "Fewer samples in a batch than processes",
+        "Under `mpiexec`, the samples of a batch are divided among the processes, and each needs at least one. "
+        "Increase `batch_size`, or start fewer processes.",
+    ),
+    "E320": Explanation(
+        "Nothing to train",
+        "The network has no loss in the train phase, or no parameters that are not frozen. Reported by `validate`; "
+        "`train` stops with the same message.",
+    ),
+    "E321": Explanation(
+        "The results cannot be written",
+        "`output` is not a valid name of a folder or is an existing file, or a package that writes a `format` of the "
+        "log is not installed. Reported by `validate`; `train` stops with the same message.",
+    ),
     "W005": Explanation(
         "A callback waits for tests that never run",
         "`early_stop` and `save_best` act on the results of tests. They need a source for the test phase and `test { "
         "every: ... }`; without it, the only test is at the end.",
         NET_WITH_FC + OPTIMIZER + SOURCE + TESTED + 'epochs: 1\ncallback { type: "early_stop" }',
         NET_WITH_FC + OPTIMIZER + SOURCE + TESTED + 'epochs: 1\ntest { every: 5 }\ncallback { type: "early_stop" }',
+        "training",
+    ),
+    "W008": Explanation(
+        "Two callbacks monitor different results",
+        "`early_stop` and `save_best` both monitor the loss by default. If only one of them sets `watch`, the training "
+        "ends by one result, and the weights that are kept are the best by another. Set `watch` in both.",
+        NET_WITH_FC + OPTIMIZER + SOURCE + TESTED + MONITORED + 'callback { type: "save_best" }',
+        NET_WITH_FC
+        + OPTIMIZER
+        + SOURCE
+        + TESTED
+        + MONITORED
+        + 'callback { type: "save_best" save_best { watch: "accuracy" } }',
         "training",
     ),
 }

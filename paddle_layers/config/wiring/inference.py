@@ -208,6 +208,8 @@ def size_notes(
 
 # ---- hints
 
+_ORDERED = 4
+"""Layers with more inputs take them in any order, or repeat one."""
 _REDUCE = "reduce each sequence{} to one row with `seq_last`, `seq_avg_pool` or `seq_max_pool`"
 
 
@@ -220,6 +222,8 @@ def input_hint(
     """
     if error.input is None or error.input >= len(types):
         return "", ""
+    if order := swapped_inputs(draft, error.input, types):
+        return order, ""
     found = types[error.input]
     name = draft.inputs[error.input]
     if isinstance(error, LevelError) and error.levels and found.level not in error.levels:
@@ -233,12 +237,33 @@ def input_hint(
             if not any(field.repeatable for field in draft.definition.inputs.values()) and found.kind == "INT":
                 return f"check the order of the inputs: {order}", ""
         data = _data_layer(name, producers, lambda type_: type_.kind)
+        if found.kind == "DENSE" and data != name:
+            data = ""  # values that a layer computes stay dense, whatever its data layer is
         return _of_kind(found, error.kinds, data), data
     if isinstance(error, RankError) and error.axes:
         data = _data_layer(name, producers, lambda type_: (type_.kind, len(type_.dims)))
         shape = f"`shape: [{', '.join(error.axes)}]` with the sizes of these axes"
         return (f"write {shape} in `data {{ }}` of `{data}`", data) if data else ("", "")
     return "", ""
+
+
+def swapped_inputs(draft: Draft, item: int, types: Sequence[Type]) -> str:
+    """The order in which the inputs of a layer fit, if two of them are swapped; else empty."""
+    if draft.setup is None or len(types) > _ORDERED:
+        return ""
+    for other in range(len(types)):
+        order = list(range(len(types)))
+        order[item], order[other] = other, item
+        if types[item] == types[other]:
+            continue
+        try:
+            types_of(draft.setup, tuple(types[one] for one in order))
+        except Exception:
+            # Functions of plugins may raise anything: this order is then no remedy.
+            continue
+        fields = " ".join(f'input: "{draft.inputs[one]}"' for one in order)
+        return f"swap the inputs: `{fields}`"
+    return ""
 
 
 def _data_layer(name: str, producers: Mapping[str, Producer], what: Callable[[Type], object]) -> str:

@@ -22,6 +22,8 @@ APPLIED = {
 }
 """Losses of logits: the activation that each applies, and the equivalent loss of activated values."""
 
+GATED = {"lstmemory": "simple_lstm", "grumemory": "simple_gru"}
+"""Recurrent layers without an input projection, and those with one."""
 
 _MEANT = (
     "remove the layer, or use its output for a loss; if this is intended, set `frozen: true` in its `param` blocks "
@@ -39,6 +41,7 @@ def lint(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     if not losses:
         return
     present = [node for node in nodes if node.setup not in absent] if absent else nodes
+    _ungated(present, report)
     costs = [node for node in present if node.setup in losses and node.definition.name in APPLIED]
     # One table for all losses: a search for each would be quadratic with many of them.
     producers = {name: node for node in reversed(present) for name in node.output_names} if costs else {}
@@ -85,6 +88,18 @@ def _activated_twice(cost: Node, producer: Node, report: DiagnosticReport) -> No
         help=remedy + instead,
         notes=(report.note(f"loss `{cost.name}` is here", cost.span[0]),),
     )
+
+
+def _ungated(nodes: Sequence[Node], report: DiagnosticReport) -> None:
+    """Recurrent layers that take values of a data layer as gate pre-activations."""
+    recurrent = [node for node in nodes if node.definition.name in GATED]
+    data = {name for node in nodes if node.definition.name == "data" for name in node.output_names} if recurrent else ()
+    for node in recurrent:
+        if node.inputs[0] in data:
+            kind, other = node.definition.name, GATED[node.definition.name]
+            message = f"`{kind}` takes gate pre-activations, but `{node.inputs[0]}` is a data layer"
+            help_ = f"for features, write `{other}`, or add an `fc` before the layer"
+            report.add("W009", message, *node.span, help=help_)
 
 
 def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: DiagnosticReport) -> None:

@@ -127,7 +127,7 @@ class DataFeed:
         result = self._changed_shape(shape)
         if result != self.wanted.dims:
             changed = f", {shape_text(result)} after the transforms" if result != stored else ""
-            if channels_last(result, self.wanted.dims):
+            if channels_last(result, self.wanted.dims) and self.name not in self.dataset.shape_remedies:
                 raise DataError(
                     f"{self._where()} has samples of shape {shape_text(stored)}{changed}, {self._target()}; move "
                     f"channels first: store {self.name}.transpose(0, 3, 1, 2)"
@@ -140,6 +140,8 @@ class DataFeed:
 
     def _fit(self, result: tuple[int, ...]) -> str:
         """The fix for rows of a wrong shape."""
+        if remedy := self.dataset.shape_remedies.get(self.name):
+            return remedy.replace("{type}", str(self.wanted))
         if isinstance(self.column, StoredColumn) and self.column.remedy is not None:
             return self.column.remedy(self.wanted.dims, result, self.column.shape[1:])
         dims = ", ".join(map(str, self.wanted.dims))

@@ -42,7 +42,9 @@ class Digits:
         held_out = arrays["held_out"] == 1
         rows = {"train": ~held_out, "test": held_out, "all": np.ones(len(held_out), bool)}[self.part]
         origin = f"the {self.part} part of the digits" if self.part != "all" else "the digits"
-        return Dataset({"pixels": arrays["pixels"][rows], "label": arrays["label"][rows]}, origin=origin)
+        digits = Dataset({"pixels": arrays["pixels"][rows], "label": arrays["label"][rows]}, origin=origin)
+        digits.shape_remedies["pixels"] = "set `shape: [1, 8, 8]` in the data layer"
+        return digits
 
 
 @source("npz", terms=("NumPy npz",))

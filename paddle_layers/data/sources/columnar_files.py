@@ -20,8 +20,6 @@ LIST = ".txt"
 class SeveralFiles(ABC):
     """Base of sources that concatenate the rows of several files; `opened` reads them."""
 
-    indexed = True
-
     file = Strings(
         "paths of the files, relative to the training file; or of one list that ends in .txt: a path on each line, "
         "relative to the list and below its folder",

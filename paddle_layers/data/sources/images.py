@@ -31,8 +31,6 @@ ANYWHERE = 'to allow it, write `folder: "/"` in the source, and absolute paths i
 class ImageSettings:
     """Settings that the sources of images share."""
 
-    indexed = True
-
     color = Choice(
         "color channels of an image",
         options={"rgb": "red, green, blue", "bgr": "blue, green, red, as in Caffe", "grey": "one channel"},

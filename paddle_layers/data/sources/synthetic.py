@@ -56,7 +56,11 @@ class Synthetic:
                 starts = np.concatenate([[0], np.cumsum(rng.integers(1, self.length + 1, self.rows))])
                 arrays[f"{name}.starts"], count = starts, int(starts[-1])
             arrays[name] = self._rows(type_, count, rng)
-        return Dataset(arrays, origin="the synthetic data")
+        dataset = Dataset(arrays, origin="the synthetic data")
+        dataset.shape_remedies = {
+            name: f"write `{name}: {{type}}` in `fields` of the source" for name in dataset.fields
+        }
+        return dataset
 
     def _rows(self, type_: Type, count: int, rng: np.random.Generator) -> NDArray[Any]:
         shape = (count, *type_.dims)

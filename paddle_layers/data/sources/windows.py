@@ -47,7 +47,6 @@ class WindowList:
     `pip install 'paddle-layers[images]'`.
     """
 
-    indexed = True
     fit = "stretch"
 
     file = String("path of the list, relative to the training file")

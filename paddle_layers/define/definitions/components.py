@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -9,6 +10,26 @@ from .definition import Definition
 from .registry import registries
 
 C = TypeVar("C", bound=type)
+_METHODS = {"schedule": ("rate", ("base", "step", "total")), "initializer": ("draw", ("shape", "rng", "fans"))}
+"""Method that a class of a kind needs, and its arguments."""
+
+
+class Component(Definition):
+    """A definition whose class has a method that is called with positional arguments."""
+
+    def _check(self) -> None:
+        super()._check()
+        method, arguments = _METHODS[self.kind]
+        call = getattr(self.owner, method, None)
+        wanted = f"`def {method}(self, {', '.join(arguments)})`"
+        if not callable(call):
+            raise self.error(f"has no method `{method}`; write {wanted}")
+        try:
+            # At registration: otherwise it would fail in the first step of a training.
+            inspect.signature(call).bind(self.owner, *arguments)
+        except TypeError:
+            found = f"`{method}{inspect.signature(call)}`"
+            raise self.error(f"{found} cannot be called with {len(arguments)} arguments; write {wanted}") from None
 
 
 def register(kind: str, name: str, options: dict[str, Any], make: type[Definition] = Definition) -> Callable[[C], C]:
@@ -45,7 +66,7 @@ def initializer(name: str, **options: Any) -> Callable[[C], C]:
             def draw(self, shape, rng, fans):
                 return rng.uniform(1 - self.width, 1 + self.width, shape)
     """
-    return register("initializer", name, options)
+    return register("initializer", name, options, Component)
 
 
 def schedule(name: str, **options: Any) -> Callable[[C], C]:
@@ -72,7 +93,7 @@ def schedule(name: str, **options: Any) -> Callable[[C], C]:
             def rate(self, base, step, total):
                 return base * 0.5 ** (step // self.every)
     """
-    return register("schedule", name, options)
+    return register("schedule", name, options, Component)
 
 
 def source(name: str, **options: Any) -> Callable[[C], C]:

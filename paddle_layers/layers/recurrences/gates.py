@@ -33,9 +33,10 @@ def reset_after_switch() -> Bool:
     )
 
 
-def check_gates(columns: int, gates: int) -> int:
-    """Number of units of an input with one pre-activation per gate and unit."""
-    require(columns % gates == 0, "x", f"{columns} columns are not {gates} gate pre-activations per unit")
+def check_gates(columns: int, gates: int, layer: str = "") -> int:
+    """Number of units of an input with one pre-activation per gate and unit; `layer` is the one for features."""
+    of_features = f"; for features, use `{layer}`, which computes them" if layer else ""
+    require(columns % gates == 0, "x", f"{columns} columns are not {gates} gate pre-activations per unit{of_features}")
     return columns // gates
 
 

@@ -73,7 +73,7 @@ class Grumemory:
 
 @infer(Grumemory)
 def grumemory_sizes(D, initial, reset_after):
-    units = check_gates(D, 3)
+    units = check_gates(D, 3, "simple_gru")
     check_initial(units, initial, "initial")
     return {"K": units, "B": D + units if reset_after else D}
 

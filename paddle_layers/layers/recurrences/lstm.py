@@ -76,7 +76,7 @@ class Lstmemory:
 
 @infer(Lstmemory)
 def lstmemory_sizes(D, initial, initial_state, peepholes):
-    K = check_gates(D, 4)
+    K = check_gates(D, 4, "simple_lstm")
     check_initial(K, initial, "initial")
     check_initial(K, initial_state, "initial_state")
     return {"K": K, "B": (7 if peepholes else 4) * K}

@@ -26,7 +26,20 @@ class Watching:
     """Base class of the callbacks that monitor the best result of a test."""
 
     watch = String("result to monitor: `loss`, or a metric such as `accuracy` or `chunks.F1`", default="loss")
-    mode = Choice("whether smaller or larger values are better", options=_MODES, default="min")
+    mode = Choice(
+        "whether smaller or larger values are better; only needed if it is unknown for this result, and then `min` by "
+        "default",
+        options=_MODES,
+        optional=True,
+    )
+
+    known_mode = "min"
+    """The mode of the result where it is not set, from the layer that computes the result."""
+
+    @property
+    def smaller_is_better(self) -> bool:
+        """Whether the result is minimized."""
+        return (self.mode or self.known_mode) == "min"
 
     def better(self, run: Run, best: float | None) -> float | None:
         """The new result if it improves on `best`, else None; `TrainingError` for a result that the test lacks."""
@@ -34,7 +47,7 @@ class Watching:
             known = ", ".join(f"`{name}`" for name in run.results)
             raise TrainingError(f"unknown test result `{self.watch}` in `watch`; available: {known}")
         value = run.results[self.watch]
-        beaten = best is None or (value < best if self.mode == "min" else value > best)
+        beaten = best is None or (value < best if self.smaller_is_better else value > best)
         return value if beaten and not math.isnan(value) else None
 
     def better_by(self, run: Run, best: float | None, margin: float) -> float | None:
@@ -202,7 +215,7 @@ class SaveBest(Watching):
 
     def _keep(self, run: Run, value: float) -> None:
         """Save the weights if they are among the best; of equal results the first are kept."""
-        found = sorted([*self._kept, (value, run.step)], key=lambda one: one[0] * (1 if self.mode == "min" else -1))
+        found = sorted([*self._kept, (value, run.step)], key=lambda one: one[0] * (1 if self.smaller_is_better else -1))
         self._kept = found[: self.best_tests]
         if (value, run.step) in self._kept:
             make_folder(run.folder / BEST_FOLDER)

@@ -21,7 +21,7 @@ def check_sharing(
     """Raise `ConfigError` or `TrainingError` for what processes cannot share."""
     if training.batch_size < count:
         message = f"`batch_size` is {training.batch_size}, must be at least {count}, the number of processes"
-        raise training.error("batch_size", message)
+        raise training.error("batch_size", message, code="E319")
     for batches in data:
         if isinstance(batches, Stream):
             raise TrainingError(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -63,6 +63,12 @@ def _plain_name(name: str) -> str:
     return name
 
 
+def check_output_folder(folder: Path) -> None:
+    """Raises `TrainingError` for a file where the folder would be."""
+    if folder.is_file():
+        raise TrainingError(f"{folder} is a file, not a folder; choose another --output")
+
+
 class Running(TrainingError):
     """Another training runs in a folder."""
 
@@ -74,8 +80,8 @@ def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
     Raises `Running` if one runs in it, `TrainingError` where it cannot be made, or is to be overwritten and belongs to
     somebody else.
     """
-    if folder.is_file():
-        raise TrainingError(f"{folder} is a file, not a folder; choose another --output")
+    check_output_folder(folder)
+    absent = [path for path in (folder, *folder.parents) if not path.exists()]
     with contextlib.ExitStack() as stack:
         try:
             own = stack.enter_context(new_folder(folder))
@@ -99,7 +105,22 @@ def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
         # Under the lock, so no other training is writing these.
         if own.is_file(MARK):
             _remove_scraps(folder)
-        yield
+        try:
+            yield
+        except BaseException:
+            # A training that is rejected before its first step leaves nothing that looks like a run.
+            if absent and not _has_results(own):
+                clear_run(folder)
+                own.remove(MARK)
+                _remove_empty(absent)
+            raise
+
+
+def _remove_empty(folders: Sequence[Path]) -> None:
+    """Remove folders, the innermost first, up to one that is not empty."""
+    with contextlib.suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def _refuse_links(folder: Folder) -> None:

@@ -1,0 +1,89 @@
+"""Checks of callbacks before the first step: monitored results, values that they read, and their files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from paddle_layers.config.diagnostics.report import ConfigError
+from paddle_layers.data import DataError
+from paddle_layers.define.errors import suggestion
+from paddle_layers.define.name_patterns import matching
+
+from .callbacks.monitoring import Watching
+from .results.result_names import best_of, column_names, selected
+
+if TYPE_CHECKING:
+    from paddle_layers.config.diagnostics.diagnostic import Diagnostic
+    from paddle_layers.config.training import Training
+
+CODE = "E318"
+
+
+def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
+    """Let callbacks read their files; returns the names of the values that they read. Raises `ConfigError`."""
+    if faults := list(callback_faults(training, callbacks)):
+        raise ConfigError(faults)
+    keep: list[str] = []
+    for listener in callbacks:
+        known = _readable_by(training, listener)
+        for name in getattr(listener, "keep", ()):
+            keep += matching(name, sorted(known)) if "*" in name else [name]
+    return keep
+
+
+def callback_faults(training: Training, callbacks: Sequence[object]) -> Iterator[Diagnostic]:
+    """The errors of all callbacks, each at its position in the training file; those without errors are prepared."""
+    results = {"loss", *column_names(training)}
+    results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
+    best = best_of(training)
+    for number, listener in enumerate(callbacks):
+        place = f"callback[{number}]"
+        watched = getattr(listener, "watch", "loss")
+        if watched not in results:
+            there = ", ".join(f"`{name}`" for name in sorted(results))
+            message = f"unknown test result `{watched}` in `watch`; available: {there}{suggestion(watched, results)}"
+            yield training.fault(f"{place}/watch", message, code=CODE)
+        better = best.get(watched)
+        # The wrong mode would keep the worst weights as the best, without any error.
+        if better is not None and (getattr(listener, "mode", None) or better) in {"min", "max"} - {better}:
+            size = "larger" if better == "max" else "smaller"
+            message = f"{size} values of `{watched}` are better: remove `mode`, or write `mode: {better}`"
+            yield training.fault(f"{place}/mode", message, code=CODE)
+        if isinstance(listener, Watching):
+            listener.known_mode = better or "min"
+        yield from _unreadable(training, number, listener)
+        if hasattr(listener, "prepare"):
+            try:
+                listener.prepare(training.base)
+            except DataError as error:
+                yield training.fault(place, str(error), code=CODE)
+
+
+def _unreadable(training: Training, number: int, listener: object) -> Iterator[Diagnostic]:
+    """Values that a callback reads and that do not exist in its phase, or are sparse."""
+    phase, known = getattr(listener, "phase", "train"), _readable_by(training, listener)
+    for name in getattr(listener, "keep", ()):
+        if "*" in name or name in known:
+            continue
+        message = f"{type(listener).__name__} reads `{name}`: no such value in the {phase} phase"
+        if name in _readable(training, phase, sparse=True):
+            message = f"{type(listener).__name__} reads `{name}`, but cannot read sparse rows"
+        yield training.fault(f"callback[{number}]", message + suggestion(name, known), code=CODE)
+
+
+def _readable_by(training: Training, listener: object) -> set[str]:
+    phase = getattr(listener, "phase", "train")
+    return _readable(training, phase, sparse=getattr(listener, "reads_sparse", False))
+
+
+def _readable(training: Training, phase: str, *, sparse: bool) -> set[str]:
+    """The values of a phase that callbacks can read."""
+    if phase not in ("train", "test"):
+        return set()
+    return {
+        name
+        for node in selected(training, phase).nodes
+        for name, type_ in zip(node.output_names, node.output_types, strict=True)
+        if sparse or type_.kind in ("DENSE", "INT")
+    }

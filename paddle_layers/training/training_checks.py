@@ -1,0 +1,109 @@
+"""Checks of a training before its first step, and the report of all errors that a training would raise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from paddle_layers.config.diagnostics.report import ConfigError
+from paddle_layers.config.parameters import learning_names
+from paddle_layers.data import DataError
+from paddle_layers.data.fitted_preprocessing import NOTHING
+from paddle_layers.define.definitions.elementwise import Elementwise
+
+from .callback_checks import callback_faults
+from .initial_weights import check_data_norms, first_weights, known_preprocessing
+from .problems import TrainingError
+from .results.folders import check_output_folder, output_folder
+from .results.logs import check_formats
+from .results.result_names import costs_of, selected
+from .schedules import check_rates, momentum_at
+from .source_checks import source_faults
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network
+    from paddle_layers.config.diagnostics.diagnostic import Diagnostic
+    from paddle_layers.config.training import Training
+    from paddle_layers.data import Batches, Stream
+
+
+def training_faults(training: Training) -> list[Diagnostic]:
+    """All errors that `train` would raise before the first step, in the order of the file; nothing is computed."""
+    faults = list(_setting_faults(training))
+    known = NOTHING
+    try:
+        first = first_weights(training, None)
+        known = known_preprocessing(training, first)
+    except ConfigError as error:
+        faults += error.diagnostics
+    except DataError as error:
+        faults.append(training.fault("weights.file", str(error), code="E308"))
+    of_data, batches = source_faults(training, known)
+    faults += of_data
+    faults += callback_faults(training, [one.definition.create(one.attributes) for one in training.callback])
+    try:
+        check_data_norms(training)
+        if batches is not None:
+            steps = planned_steps(training, batches)
+            check_rates(training, steps)
+            momentum_at(training, steps)
+    except ConfigError as error:
+        faults += error.diagnostics
+    # Stable: errors of the network, whose file is read first, keep their order.
+    return sorted(faults, key=lambda fault: (fault.source is training.file, fault.start))
+
+
+def _setting_faults(training: Training) -> Iterator[Diagnostic]:
+    """Errors that a training raises without a position: of the network as a whole, and of its output."""
+    checks: list[tuple[str, str, Callable[[], None]]] = [
+        ("", "E320", lambda: check_learning(training)),
+        ("optimizer", "E402", lambda: _check_step(training)),
+        ("output", "E321", lambda: check_output_folder(output_folder(training, None))),
+        ("log.format", "E321", lambda: check_formats(training.log.format)),
+    ]
+    for place, code, check in checks:
+        try:
+            check()
+        except TrainingError as error:
+            yield training.fault(place, str(error), code=code)
+
+
+def _check_step(training: Training) -> None:
+    """Raises `TrainingError` for an optimizer of a plugin that is not complete."""
+    definition = training.optimizer.definition
+    if isinstance(definition, Elementwise) and definition.function is None:
+        raise TrainingError(str(definition.error("has no @step function")))
+
+
+def check_learning(training: Training) -> None:
+    """A network learns by a loss, and has parameters that learn. Raises `TrainingError`."""
+    network = selected(training, "train")
+    if not learning_names(network):
+        raise TrainingError("nothing to train: the network has no parameters in the train phase, or all are frozen")
+    if not any(costs_of(node) for node in network.nodes):
+        raise TrainingError(f"the network has no loss in the train phase; {_loss_hint(network)}")
+
+
+def _loss_hint(network: Network) -> str:
+    """How to get a loss: of a layer of a plugin that may be meant as one, else a layer."""
+    read = {name for node in network.nodes for name in node.inputs}
+    for node in network.nodes:
+        own = not node.definition.module.startswith("paddle_layers.")
+        if own and node.output_types and node.output_types[0].dims == () and read.isdisjoint(node.output_names):
+            name, output = node.definition.name, next(iter(node.definition.outputs))
+            return (
+                f"if the layer `{node.name}` is meant as one, declare it in `{name}`, "
+                f'`{output} = pl.Output("N", "...", loss=True)`, or set `loss_weight: 1` in the layer'
+            )
+    return 'add a layer such as type: "softmax_with_loss"'
+
+
+def planned_steps(training: Training, train: Batches | Stream) -> int:
+    """Steps of the whole training. Raises `TrainingError` where epochs have no known length."""
+    if not training.steps and not len(train):
+        raise TrainingError(
+            'the training file sets `epochs`, but datasets["train"] has no length: set '
+            "`steps` instead, or pass an object with a length"
+        )
+    return training.steps or (training.epochs or 1) * math.ceil(len(train) / training.accumulate)

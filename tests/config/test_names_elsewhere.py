@@ -1,0 +1,44 @@
+"""Attribute names of other frameworks in helpers; those in files are among the golden mistakes."""
+
+from __future__ import annotations
+
+import pytest
+
+from paddle_layers import nn
+from paddle_layers.define import registries
+from paddle_layers.define.definitions.attribute_names import _EQUIVALENT, equivalent_attribute
+
+
+@pytest.mark.parametrize(
+    ("layer", "name", "message"),
+    [
+        ("fc", "units", "nn.fc has no argument `units`; `units` is called `size` here"),
+        ("fc", "out_features", "nn.fc has no argument `out_features`; `out_features` is called `size` here"),
+        ("dropout", "p", "nn.dropout has no argument `p`; `p` is called `drop_rate` here"),
+        ("conv", "filters", "nn.conv has no argument `filters`; `filters` is called `num_filters` here"),
+        ("fc", "sise", "nn.fc has no argument `sise`; did you mean `size`?"),
+    ],
+)
+def test_helpers_name_the_attribute(layer: str, name: str, message: str) -> None:
+    x = nn.data(name="x", shape=[8])
+    with pytest.raises(TypeError) as refused:
+        getattr(nn, layer)(x, **{name: 3})
+    assert str(refused.value) == message
+
+
+def test_every_name_here_exists() -> None:
+    names = {name for kind in registries.values() for one in kind.values() for name in one.attribute_by_name}
+    assert {own for listed in _EQUIVALENT.values() for own in listed} <= names
+
+
+def test_only_attributes_of_the_layer_are_suggested() -> None:
+    assert equivalent_attribute("units", ["axis"]) == ""
+    assert equivalent_attribute("filters", ["size"]) == "size"
+
+
+@pytest.mark.parametrize(
+    ("name", "here"), [("Linear", "fc"), ("Dense", "fc"), ("LSTM", "simple_lstm"), ("mse_loss", "square_error")]
+)
+def test_layers_of_other_frameworks(name: str, here: str) -> None:
+    with pytest.raises(AttributeError, match=f"is called `{here}` here"):
+        getattr(nn, name)

@@ -1,0 +1,155 @@
+"""`validate` reports what `train` would refuse before its first step, all at once; refused trainings leave nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import paddle_layers as pl
+from paddle_layers.cli.app import commands
+from paddle_layers.training.callbacks import make_callback
+from paddle_layers.training.problems import TrainingError
+from paddle_layers.training.runs import Run
+
+pytestmark = pytest.mark.usefixtures("as_python")
+
+NET = """\
+net {
+  layer { name: "x" type: "data" data { shape: 2 } }
+  layer { name: "label" type: "data" data { data_type: INT size: 2 } }
+  layer { name: "scores" type: "fc" input: "x" fc { size: 2 } }
+  layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
+  layer { name: "accuracy" type: "accuracy" input: "scores" input: "label" include { phase: "test" } }
+}
+optimizer { type: "sgd" learning_rate: 0.1 }
+steps: 2
+"""
+SOURCE = 'source { type: "csv" csv { file: "table.csv" columns: "x = a, b" label: "kind" } }\n'
+TESTED = 'source { type: "csv" phase: "test" csv { file: "table.csv" columns: "x = a, b" label: "kind" } }\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").write_text("a,b,kind\n1,2,0\n2,3,1\n3,4,1\n")
+    return tmp_path
+
+
+def messages(text: str) -> list[str]:
+    """Line, code and message of each diagnostic of `validate`."""
+    Path("t.textproto").write_text(text)
+    done = CliRunner().invoke(commands, ["validate", "t.textproto"])
+    assert done.exit_code == int("error[" in done.output)
+    found = (line.split(":", 3) for line in done.output.splitlines() if line.startswith("t.textproto:"))
+    return [f"{rest[1]}:{rest[3]}" for rest in found if len(rest) > 3]
+
+
+def test_all_errors_at_once(folder: Path) -> None:
+    Path("table.csv").write_text("a,b,kind\n1,2,0\n2,3,5\n")
+    text = (
+        NET
+        + SOURCE.replace(" }\n", " split { test: 0.01 } }\n")
+        + (
+            'test { every: 1 }\noutput: "table.csv"\nweights { file: "w.safetensors" }\n'
+            'callback { type: "early_stop" early_stop { watch: "acuracy" } }\n'
+            'callback { type: "save_best" save_best { watch: "accuracy" mode: min } }\n'
+        )
+    )
+    assert messages(text) == [
+        "10: error[E309]: table.csv:3: field `label` is 5, but the data layer `label` expects 0 to 1; number ids from "
+        "0, or set `size: 6` or more in the data layer",
+        "10: error[E307]: table.csv: a test share of 0.01 leaves none of the 2 rows for testing",
+        "12: error[E321]: table.csv is a file, not a folder; choose another --output",
+        "13: error[E308]: file not found: w.safetensors",
+        "14: error[E318]: unknown test result `acuracy` in `watch`; available: `accuracy`, `loss`; did you mean "
+        "`accuracy`?",
+        "15: error[E318]: larger values of `accuracy` are better: remove `mode`, or write `mode: max`",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (NET.replace('"softmax_with_loss"', '"accuracy"') + SOURCE, "1: error[E320]: the network has no loss in"),
+        (NET + SOURCE.replace("table", "tabel"), "10: error[E317]: file not found: tabel.csv; paths are relative"),
+        (NET + SOURCE.replace('"kind"', '"kinds"'), "10: error[E317]: table.csv:1: unknown column `kinds`"),
+        (NET.replace("shape: 2", "shape: 3") + SOURCE, "10: error[E309]: table.csv: field `x` has samples of shape 2"),
+        (
+            NET + SOURCE + TESTED.replace(' phase: "test"', ' name: "loss" phase: "test"') + TESTED,
+            "11: error[E304]: the first test source cannot have a `name`",
+        ),
+        (
+            NET.replace("0.1 }", "0.1 sgd { momentum: 0.9 } }").replace("steps: 2", "steps: 99")
+            + SOURCE
+            + 'momentum_schedule { type: "exp" exp { gamma: 1.1 } }',
+            "11: error[E103]: the momentum is",
+        ),
+    ],
+)
+def test_validate_and_train_refuse_the_same(folder: Path, text: str, message: str) -> None:
+    found = messages(text)
+    assert len(found) == 1
+    assert found[0].startswith(message)
+    with pytest.raises((pl.ConfigError, TrainingError)) as refused:
+        pl.train("t.textproto", output="out/run")
+    assert found[0].partition("]: ")[2] in str(refused.value)
+    assert sorted(path.name for path in folder.iterdir()) == ["t.textproto", "table.csv"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "source", "help_"),
+    [
+        ("64", 'type: "digits" digits { part: "test" }', "set `shape: [1, 8, 8]` in the data layer"),
+        (
+            "[1, 8, 8]",
+            'type: "synthetic" synthetic { fields: ["x: 8x8x1", "label: ids<2"] }',
+            "write `x: 1x8x8` in `fields` of the source",
+        ),
+    ],
+)
+def test_built_in_data_are_not_reshaped(folder: Path, shape: str, source: str, help_: str) -> None:
+    text = NET.replace("shape: 2", f"shape: {shape}").replace("size: 2", "size: 10").replace("ids<2", "ids<10")
+    feed = 'feed { input: "x" field: "pixels" }\n' if "digits" in source else ""
+    found = messages(text + feed + f"source {{ {source} }}\n")
+    assert len(found) == 1
+    assert found[0].endswith(help_)
+
+
+def test_a_folder_of_the_user_stays(folder: Path) -> None:
+    (folder / "mine").mkdir()
+    Path("t.textproto").write_text(NET + SOURCE.replace("table", "tabel"))
+    with pytest.raises(pl.ConfigError):
+        pl.train("t.textproto", output="mine")
+    assert (folder / "mine").is_dir()
+
+
+@pytest.mark.parametrize(("watch", "kept"), [("accuracy", 1.0), ("loss", 0.0), ("other", 0.0)])
+def test_mode_is_known_from_the_result(folder: Path, watch: str, kept: float) -> None:
+    class Results:
+        """Results of the tests: 0, then 1."""
+
+        gives = ("other",)
+
+        def on_test(self, run: Run) -> None:
+            run.results[watch] = float(run.step == 2)
+
+    text = NET + SOURCE + TESTED + "test { every: 1 }\n"
+    Path("t.textproto").write_text(text)
+    best = make_callback("save_best", watch=watch)
+    assert best.mode is None
+    pl.train("t.textproto", callbacks=[Results(), best], output="out")
+    assert best.state()["best"] == kept
+
+
+def test_a_result_of_one_callback_is_not_that_of_the_other(folder: Path) -> None:
+    text = NET + SOURCE + TESTED + "test { every: 1 }\n"
+    stop, best = (
+        'callback { type: "early_stop" early_stop { watch: "accuracy" } }\n',
+        'callback { type: "save_best" }\n',
+    )
+    assert messages(text + stop + best) == [
+        "14: warning[W008]: `early_stop` monitors `accuracy`, but `save_best` monitors `loss`"
+    ]
+    assert messages(text + stop + best.replace(" }", ' save_best { watch: "loss" } }')) == []
