@@ -19,7 +19,10 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "paddle_layers.training": ("TrainingReport", "Run", "Evaluation", "Prediction", "Generation", "TrainingError"),
     },
     "Custom training loops": {"paddle_layers": ("Optimizer", "Schedule")},
-    "Data": {"paddle_layers.data": ("Dataset", "SequenceColumn", "SparseColumn", "StoredColumn", "DataError")},
+    "Data": {
+        "paddle_layers": ("Dataset",),
+        "paddle_layers.data": ("SequenceColumn", "SparseColumn", "StoredColumn", "DataError"),
+    },
     "ONNX": {"paddle_layers": ("export_onnx", "import_onnx")},
     "Definitions": {
         "paddle_layers": (

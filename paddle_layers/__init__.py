@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .config import load_training as load_training
     from .config import loads as loads
     from .config import make_training as make_training
+    from .data import Dataset as Dataset
     from .define import AdaptiveStep as AdaptiveStep
     from .define import Bias as Bias
     from .define import Bool as Bool
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
 _MODULES = ("nn", "testing")
 _HOMES = {
     "config": ("ConfigError", "ConfigWarning", "Network", "dumps", "load", "load_training", "loads", "make_training"),
+    "data": ("Dataset",),
     "define": (
         *(
             "AdaptiveStep",
@@ -173,4 +175,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_MODULES, *_MODULE_OF, "registry"])
+    # For completion: without what this module imports for itself.
+    return sorted({*_MODULES, *_MODULE_OF, "registry", *(name for name in globals() if name.startswith("__"))})

@@ -46,7 +46,7 @@ class Dataset:
 
     Example::
 
-        data = Dataset({"image": np.zeros((100, 784), np.float32), "label": np.zeros(100, np.int64)})
+        data = pl.Dataset({"image": np.zeros((100, 784), np.float32), "label": np.zeros(100, np.int64)})
     """
 
     def __init__(

@@ -28,6 +28,7 @@ SURFACE = (
         "Network",
         "Net",
         "nn",
+        "Dataset",
         "train",
         "testing",
     ),
@@ -38,6 +39,12 @@ SURFACE = (
 def test_name_is_there(name: str) -> None:
     assert getattr(pl, name) is not None
     assert name in dir(pl)
+
+
+def test_completion_offers_public_names_only() -> None:
+    offered = {name for name in dir(pl) if not name.startswith("__")}
+    assert not {name for name in offered if name.startswith("_")} | {"Any", "TYPE_CHECKING", "import_module"} & offered
+    assert all(getattr(pl, name) is not None for name in offered)
 
 
 def test_unknown_name_is_an_attribute_error() -> None:
