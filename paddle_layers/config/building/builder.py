@@ -15,6 +15,7 @@ from paddle_layers.define.errors import UnknownName, brief, suggestion
 
 from ..binding.steps import GROUP
 from .calls import Call, Sink, StepCalls, Value, check_scope, current_scope, outputs_of, step_scope, types_in_step
+from .operators import call_by
 
 HEADERS = ("name", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down")
 """Fields of the layer itself that a helper takes as keyword arguments; blocks are dicts or lists of dicts."""
@@ -153,6 +154,9 @@ def helper(name: str) -> Callable[..., Any]:
     if id(definition) not in _HELPERS:
         _HELPERS[id(definition)] = _helper_of(definition)
     return _HELPERS[id(definition)]
+
+
+call_by(helper)
 
 
 def helper_names() -> list[str]:

@@ -10,6 +10,8 @@ from typing import Any
 
 from paddle_layers.define import Attributes, LayerDefinition, LevelError, Type
 
+from .operators import Operators
+
 _SCOPE: ContextVar[StepScope | None] = ContextVar("scope", default=None)
 
 
@@ -27,8 +29,8 @@ class Call:
 
 
 @dataclass(frozen=True, eq=False)
-class Value:
-    """The output of a helper with its type. Pass it to other helpers."""
+class Value(Operators):
+    """The output of a helper with its type. Pass it to other helpers, or compute with it: `2 * a + b[:, :3]`."""
 
     call: Call
     index: int

@@ -297,8 +297,8 @@ def _broadcast(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
     single = all(size == 1 for size in own)
     if atoms_of(y.layout[count:]) != y.inside or not (channel or points or single):
         # The layers broadcast along channels or pixels; along other axes the smaller value is repeated.
-        counts = [1] * count + [size if one == 1 else 1 for one, size in zip(own, dims, strict=True)]
-        return _two(step, type_, x, repeated_axes(step, y, counts))
+        times = [size if one == 1 else 1 for one, size in zip(own, dims, strict=True)]
+        return _two(step, type_, x, repeated_axes(step, y, [1] * count + times))
     value = y.value
     wanted = tuple(own[:1] if channel or single else own)
     if value.dims != wanted and value.dims != tuple(own):

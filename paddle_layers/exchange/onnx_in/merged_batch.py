@@ -57,7 +57,7 @@ def _are_last(node: OnnxNode, inputs: Sequence[Any]) -> bool:
     place = WITH_AXES[node.operator]
     given = inputs[place] if len(inputs) > place else node.attributes.get("axes")
     axes = given.array.reshape(-1).tolist() if isinstance(given, ConstantValue) else given
-    return bool(axes) and all(isinstance(axis, int) and axis < 0 for axis in axes)
+    return isinstance(axes, list) and bool(axes) and all(isinstance(axis, int) and axis < 0 for axis in axes)
 
 
 def _is_merged(view: View) -> bool:

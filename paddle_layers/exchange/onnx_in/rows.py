@@ -109,14 +109,9 @@ def einsum(step: OperatorContext, x: Any, *others: Any) -> Operand:
     left, right, found = _labels(step, equation, len(others) + 1)
     shared = [label for label in left if label in right]
     batch = [label for label in shared if label in found]
-    over, one, other = (
-        [label for label in labels if wanted(label)]
-        for labels, wanted in (
-            (shared, lambda label: label not in found),
-            (left, lambda label: label not in right),
-            (right, lambda label: label not in left),
-        )
-    )
+    over = [label for label in shared if label not in found]
+    one = [label for label in left if label not in right]
+    other = [label for label in right if label not in left]
     fits = len(over) == len(one) == len(other) == 1 and sorted(found) == sorted([*batch, *one, *other])
     step.refuse_unless(fits, f"`{equation}` is no product of two matrices")
     views = [_in_order(step.view(x), left, [*batch, *one, *over])]

@@ -88,10 +88,12 @@ def reshape(step: OperatorContext, x: SymbolicValue, shape: Any = None) -> Opera
     if isinstance(x, PositionGrid):
         return shaped(step, given)
     if isinstance(x, RepeatedConstant) and given and not isinstance(given[0], int):
-        rest = [one if isinstance(one, int) else -1 for one in given[1:]]
-        fits = rest.count(-1) <= 1 and 0 not in rest and x.constant.array.size % abs(math.prod(rest)) == 0
+        wanted = [one if isinstance(one, int) else -1 for one in given[1:]]
+        array, together = x.constant.array, math.prod(one for one in wanted if one != -1)
+        open_ = wanted.count(-1)
+        fits = together > 0 and (array.size == together if not open_ else open_ == 1 and array.size % together == 0)
         step.refuse_unless(fits, f"cannot reshape {_as_text(x.shape)} to {_as_text(given)}")
-        return _of_every_sample(x.constant.array.reshape(1, *rest), x.constant.source)
+        return _of_every_sample(array.reshape(1, *wanted), x.constant.source)
     sizes: list[Extent] = list(given)
     if not step.attribute("allowzero", 0):
         inside = all(size != 0 or place < len(x.layout) for place, size in enumerate(sizes))

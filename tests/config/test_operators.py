@@ -1,0 +1,75 @@
+"""Operators on values of helpers, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers import nn
+
+RNG = np.random.default_rng(0)
+SHAPES = {"a": (2, 3, 4), "b": (2, 3, 4), "c": (2, 1, 1), "m": (2, 4, 5)}
+EXPRESSIONS = (
+    *(
+        "a + b",
+        "a - b",
+        "a * b",
+        "a / b",
+        "a + 2",
+        "2 + a",
+        "a - 2",
+        "2 - a",
+        "3 * a",
+        "a / 4",
+        "2 / a",
+        "-a",
+        "a ** 2",
+    ),
+    *("a + c", "c + a", "c - a", "a / c", "c / a", "c * a", "a @ m", "2 * a + b / (a + 3) - 1"),
+    *("a[:, 1]", "a[:, -1:]", "a[:, :, 1:3]", "a[..., 0]", "a[:, 0, 1:, ::2]", "a[:, 0, 1, 2]", "a[:]", "a[:, 1:, -2]"),
+)
+
+
+@pytest.mark.parametrize("expression", EXPRESSIONS)
+def test_operators_are_those_of_numpy(expression: str) -> None:
+    values = {name: nn.data(shape=list(shape), name=name) for name, shape in SHAPES.items()}
+    used = {name for name in SHAPES if name in expression}
+    found = nn.slope_intercept(eval(expression, {}, values), name="y")  # the expressions above
+    feeds = {name: RNG.uniform(0.5, 2, (2, *SHAPES[name])) for name in used}
+    with pl.Net(pl.Network(outputs=[found]), dtype="float64") as net:
+        result = net.forward(feeds, phase="test")["y"]
+    expected = np.asarray(eval(expression, {}, feeds))
+    np.testing.assert_allclose(result.reshape(expected.shape), expected, rtol=1e-12)
+
+
+def test_a_sequence_is_indexed_behind_its_steps() -> None:
+    x = nn.data(shape=[4], seq_nested_level=1, name="x")
+    net = pl.Net(pl.Network(outputs=[nn.slope_intercept(x[:, :, 1:3] * 2, name="y")]))
+    found = net.forward({"x": [np.arange(8.0).reshape(2, 4), np.ones((1, 4))]}, phase="test")["y"]
+    np.testing.assert_array_equal(found.data, [[2, 4], [10, 12], [2, 2]])
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "message"),
+    [
+        (0, IndexError, r"the first axis is the batch, which cannot be indexed: write x\[:, \.\.\.\]"),
+        ((slice(None), 5), IndexError, "index 5 is out of range for axis 1 with 3 elements"),
+        ((slice(None), slice(None, None, -1)), IndexError, "negative step"),
+        ((slice(None), slice(2, 2)), IndexError, "is empty"),
+        ((slice(None),) * 5, IndexError, "5 indices for 3 axes"),
+        ((..., ...), IndexError, "at most one"),
+        ((slice(None), "a"), TypeError, "an integer, a slice"),
+    ],
+)
+def test_wrong_indices_say_what_to_write(key: object, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        nn.data(shape=[3, 4], name="x")[key]  # type: ignore[index]
+
+
+def test_values_are_no_iterables_and_do_not_add_to_arrays() -> None:
+    x = nn.data(shape=[3], name="x")
+    with pytest.raises(TypeError, match="iter"):
+        _, _ = x
+    with pytest.raises(TypeError):
+        _ = x + "a"
