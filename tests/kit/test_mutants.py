@@ -220,7 +220,7 @@ def test_the_report_has_the_survivors_with_their_place() -> None:
     assert share_killed(outcomes) == 0.5
     report = text(outcomes)
     assert f"survives: {second.place}: {second.source.name}, {second.change.kind}\n    - " in report
-    assert report.endswith("50.0% killed, wanted are 95%")
+    assert report.endswith("50.0% killed, wanted are 98%")
 
 
 def test_the_program_tells_by_its_exit_status(
