@@ -37,12 +37,12 @@ class Graph:
         """A random constant."""
         return self.constant((RNG.standard_normal(shape) * 0.3).astype(np.float32))
 
-    def save(self, path, inputs, output):
+    def save(self, path, inputs, output, opset=17):
         """Write the model with inputs `[N, ...]`."""
         given = [helper.make_tensor_value_info(name, TensorProto.FLOAT, ["N", *dims]) for name, dims in inputs.items()]
         outputs = [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)]
         graph = helper.make_graph(self.nodes, "attention", given, outputs, self.constants)
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), path)
 
 
 def patches(graph):
@@ -229,3 +229,37 @@ def test_values_are_broadcast_along_any_axes(operator, left, right, tmp_path):
     graph = Graph()
     graph.save(tmp_path / "m.onnx", {"x": left, "z": right}, graph.add(operator, "x", "z"))
     equal(tmp_path / "m.onnx", {"x": left, "z": right})
+
+
+WITHIN = [
+    *(("Softmax", {"axis": axis}, opset) for axis in (-3, -2, -1, 0, 1, 2, None) for opset in (11, 17)),
+    *(("LogSoftmax", {"axis": axis}, opset) for axis in (-3, 1, None) for opset in (11, 17)),
+    *(("ReduceMean", {"axes": axes, "keepdims": 1}, 17) for axes in ([-1], [-3], [1], [-2, -1], [-3, -1], [0], None)),
+    *(("ReduceMax", {"axes": axes, "keepdims": 0}, 17) for axes in ([-1], [-3], [-2])),
+    *(("Split", {"axis": axis}, 11) for axis in (-1, -3, 2, 0, None)),
+    *(("LayerNormalization", {"axis": axis}, 17) for axis in (-1, -2, 2, 1, 0, -3)),
+]
+"""Operators with an axis, on values `[N * 4, 3, 6]`."""
+
+
+@pytest.mark.parametrize(("operator", "attributes", "opset"), WITHIN)
+def test_axes_within_a_merged_batch_are_those_of_the_model(operator, attributes, opset, tmp_path):
+    """What is accepted gives the values of the model: an axis is counted in its shapes, with the usual default."""
+    graph, path = Graph(), tmp_path / "m.onnx"
+    merged = graph.add("Reshape", "x", graph.constant([-1, 3, 6]))
+    given = {name: value for name, value in attributes.items() if value is not None}
+    axis = given.get("axis", -1) % 3
+    more = [graph.weight(*(3, 6)[axis - 1 :])] if operator == "LayerNormalization" and axis else []
+    more = more or ([graph.weight(1)] if operator == "LayerNormalization" else [])
+    found = graph.add(operator, merged, *more, **given)
+    graph.save(path, {"x": [4, 3, 6]}, graph.add("Flatten", found, axis=1), opset=opset)
+    try:
+        imported = pl.import_onnx(path)
+    except ImportFailure:
+        return
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    x = RNG.standard_normal((2, 4, 3, 6)).astype(np.float32)
+    (expected,) = session.run(None, {"x": x})
+    with imported.net() as net:
+        result = net.forward({"x": x}, phase="test")[next(iter(imported.outputs.values()))]
+    np.testing.assert_allclose(result.reshape(expected.shape), expected, rtol=1e-5, atol=1e-6)

@@ -197,12 +197,13 @@ class _Conversion:
             return [first]
         if isinstance(first, ConstantValue) and handler not in OF_CONSTANTS:
             raise NotSupported(f"input is {described(first)}, expected the output of a layer")
-        taken = merged_batch.apart(node, inputs)
-        if taken is not None:
-            step.node, inputs = taken
+        merged = merged_batch.split_batch_axis(node, inputs, opset)
+        if merged is not None:
+            step.node, inputs = merged
+            step.additional_axes = 1
         result = _called(handler, step, inputs)
         results = result if isinstance(result, tuple) else (result,)
-        return [merged_batch.joined(one, node) for one in results] if taken is not None else results
+        return [merged_batch.merge_batch_axis(one, node) for one in results] if merged is not None else results
 
     def _output(self, name: str) -> None:
         try:

@@ -93,6 +93,8 @@ class OperatorContext:
         """Outer values that subgraphs in attributes read."""
         self.known = known
         """Results of previous nodes, for reuse."""
+        self.additional_axes = 0
+        """Axes of the inputs that are not in the model: merged with the batch axis there."""
 
     def attribute(self, name: str, default: Any = None) -> Any:
         """An attribute of the node."""

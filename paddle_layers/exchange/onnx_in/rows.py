@@ -66,7 +66,8 @@ def gemm(step: OperatorContext, x: Any, matrix: Any, bias: Any = None) -> Operan
     """A map with a bias."""
     view, given = step.view(x), step.numbers(matrix, "weight")
     step.refuse_unless(not step.attribute("transA", 0), "`transA` is not supported")
-    step.refuse_unless(given.array.ndim == 2 and len(view.layout) in (2, 3), "input and weight must be matrices")
+    rank = len(view.layout) - step.additional_axes
+    step.refuse_unless(given.array.ndim == 2 and rank == 2, "input and weight must be matrices")
     source = given.source
     array = given.array
     if step.attribute("transB", 0):
