@@ -263,3 +263,36 @@ def test_axes_within_a_merged_batch_are_those_of_the_model(operator, attributes,
     with imported.net() as net:
         result = net.forward({"x": x}, phase="test")[next(iter(imported.outputs.values()))]
     np.testing.assert_allclose(result.reshape(expected.shape), expected, rtol=1e-5, atol=1e-6)
+
+
+REPEATED = {
+    "as it is": [],
+    "transposed": [("Transpose", {"perm": [0, 2, 1]}), ("Transpose", {"perm": [0, 2, 1]})],
+    "with another axis": [("Unsqueeze", [1]), ("Squeeze", [1])],
+    "in another shape": [("Reshape", [0, 6, 2]), ("Reshape", [0, 3, 4])],
+    "transposed and reshaped": [("Transpose", {"perm": [0, 2, 1]}), ("Reshape", [0, 3, 4])],
+    "batch behind": [("Transpose", {"perm": [1, 0, 2]}), ("Transpose", {"perm": [1, 0, 2]})],
+    "batch merged": [("Reshape", [-1, 4]), ("Reshape", [-1, 3, 4])],
+    "batch mixed": [("Transpose", {"perm": [1, 0, 2]}), ("Reshape", [-1, 3, 4])],
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+@pytest.mark.parametrize("reader", ["Concat", "Add"])
+def test_axes_of_a_constant_for_each_sample(name, reader, tmp_path):
+    """Whatever happens to its axes: the numbers are those of the model, or it is refused."""
+    graph, path = Graph(), tmp_path / "m.onnx"
+    batch = graph.add("Slice", graph.add("Shape", "x"), *map(graph.constant, ([0], [1])))
+    size = graph.add("Concat", batch, graph.constant([3, 4]), axis=0)
+    value = graph.add("Expand", graph.weight(1, 3, 4), size)
+    for operator, setting in REPEATED[name]:
+        more = [graph.constant(setting)] if isinstance(setting, list) else []
+        value = graph.add(operator, value, *more, **({} if more else setting))
+    found = graph.add("Concat", value, "x", axis=1) if reader == "Concat" else graph.add("Add", "x", value)
+    graph.save(path, {"x": [3, 4]}, found)
+    try:
+        pl.import_onnx(path)
+    except ImportFailure:
+        assert name in ("batch mixed", "transposed and reshaped")
+        return
+    equal(path, {"x": [3, 4]})

@@ -101,7 +101,7 @@ def div(step: OperatorContext, x: Any, y: Any) -> Operand:
 
 def _combined(step: OperatorContext, type_: str, x: Any, y: Any) -> Operand:
     # The same numbers for every sample need not be repeated: they are broadcast.
-    x, y = (one.constant if isinstance(one, RepeatedConstant) else step.settled(one) for one in (x, y))
+    x, y = (one.sample() or one if isinstance(one, RepeatedConstant) else step.settled(one) for one in (x, y))
     if isinstance(y, ConstantValue) and isinstance(x, View):
         return _constant(step, type_, x, step.numbers(y, "second input"))
     if isinstance(x, ConstantValue) and isinstance(y, View):

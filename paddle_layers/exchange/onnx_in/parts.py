@@ -34,12 +34,12 @@ MOST_PARTS = 8
 
 def _for_every_sample(step: OperatorContext, given: Any, like: View) -> View:
     """A constant part as a layer, with the batch of another part; it is trained."""
-    if isinstance(given, ConstantValue) and given.array.ndim == len(like.layout) and given.array.shape[0] == 1:
-        constant = step.numbers(given, "input")
-    elif isinstance(given, RepeatedConstant):
-        constant = step.numbers(given.constant, "input")
-    else:
+    sample: Any = given
+    if isinstance(given, RepeatedConstant):
+        sample = given.sample() if given.shape[:1] == like.shape[:1] else None
+    if not isinstance(sample, ConstantValue) or sample.array.ndim != len(like.layout) or sample.array.shape[0] != 1:
         return step.view(given)
+    constant = step.numbers(sample, "input")
     lead = like.layout[: step.lead(like)]
     step.refuse_unless(len(lead) == 1, "a constant part of sequences is not supported")
     dims = constant.array.shape[1:]

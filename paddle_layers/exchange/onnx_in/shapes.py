@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .layers import NotSupported
 from .operators import OperatorContext, moved, needed, operator, view_of
 from .sequence_rows import shaped
 from .sizes import Extent, divided, product_of
 from .symbolic_values import (
+    Atom,
     ConstantValue,
     DynamicConstant,
     Layout,
@@ -36,10 +36,6 @@ def transpose(step: OperatorContext, x: SymbolicValue) -> Operand:
     order = step.attribute("perm", list(range(len(x.layout)))[::-1])
     fits = sorted(order) == list(range(len(x.layout)))
     step.refuse_unless(fits, f"`perm` {order} does not match {len(x.layout)} axes")
-    if isinstance(x, RepeatedConstant) and order[:1] == [0]:
-        return _of_every_sample(
-            x.constant.array.transpose(order), (*x.constant.source, "Transpose") if x.constant.source else ()
-        )
     return moved(x, tuple(x.layout[place] for place in order))
 
 
@@ -87,13 +83,6 @@ def reshape(step: OperatorContext, x: SymbolicValue, shape: Any = None) -> Opera
         return moved(x, ())
     if isinstance(x, PositionGrid):
         return shaped(step, given)
-    if isinstance(x, RepeatedConstant) and given and not isinstance(given[0], int):
-        wanted = [one if isinstance(one, int) else -1 for one in given[1:]]
-        array, together = x.constant.array, math.prod(one for one in wanted if one != -1)
-        open_ = wanted.count(-1)
-        fits = together > 0 and (array.size == together if not open_ else open_ == 1 and array.size % together == 0)
-        step.refuse_unless(fits, f"cannot reshape {_as_text(x.shape)} to {_as_text(given)}")
-        return _of_every_sample(array.reshape(1, *wanted), x.constant.source)
     sizes: list[Extent] = list(given)
     if not step.attribute("allowzero", 0):
         inside = all(size != 0 or place < len(x.layout) for place, size in enumerate(sizes))
@@ -189,14 +178,11 @@ def repeated(step: OperatorContext, x: ConstantValue, sizes: list[Any]) -> Repea
     )
     step.refuse_unless(first > 0 or shape[0] == 1, reason)
     # A size of 1 in the shape leaves that axis of the constant as it is.
-    whole_ = np.broadcast_shapes((1,) * first + shape, (1, *sizes[1:]))
-    step.budget.check(math.prod(whole_))
-    return _of_every_sample(np.broadcast_to(x.array, whole_), x.source)
-
-
-def _of_every_sample(array: NDArray[Any], source: tuple[str, ...]) -> RepeatedConstant:
-    layout = ((), *(axis_for(size) for size in array.shape[1:]))
-    return RepeatedConstant(layout, constant=ConstantValue(array, source))
+    full = np.broadcast_shapes((1,) * first + shape, (1, *sizes[1:]))
+    step.budget.check(math.prod(full))
+    constant = ConstantValue(np.broadcast_to(x.array, full), x.source)
+    layout = ((Atom(sizes[0], "N"),), *(axis_for(size) for size in full[1:]))
+    return RepeatedConstant(layout, constant=constant, order=atoms_of(layout))
 
 
 @operator("Trilu")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .layers import LayerOutput
-from .sizes import Extent, SymbolicSize, divided, product_of
+from .sizes import Extent, SymbolicSize, divided, product_of, whole
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,9 +165,23 @@ class DynamicConstant(SymbolicValue):
 
 @dataclass(frozen=True, eq=False)
 class RepeatedConstant(SymbolicValue):
-    """The same numbers for every sample, such as a class token: the first axis of the constant has size 1."""
+    """The same numbers for every sample, such as a class token, with the axes of a sample in `order`."""
 
     constant: ConstantValue = field(kw_only=True)
+    order: tuple[Atom, ...] = field(kw_only=True)
+    """The atom of the batch, and those of the constant."""
+
+    def sample(self) -> ConstantValue | None:
+        """The numbers in the present axes, with a first one of size 1; None if the batch is not the first axis."""
+        batch, *inside = self.order
+        if self.layout[:1] != ((batch,),):
+            return None
+        atoms = atoms_of(self.layout[1:])
+        array = self.constant.array.reshape([whole(atom.size) for atom in inside])
+        array = array.transpose([inside.index(atom) for atom in atoms]).reshape(1, *map(whole, self.shape[1:]))
+        source = self.constant.source
+        # A transposed parameter is another one: layers share parameters only if the same was done to both.
+        return ConstantValue(array, (*source, "Transpose") if source and list(atoms) != inside else source)
 
 
 @dataclass(frozen=True, eq=False)
@@ -303,8 +317,8 @@ def _taken(left: list[Atom], size: Extent, cuts: dict[Atom, tuple[Atom, Atom]]) 
         # The batch and the steps are never cut: samples would be split or merged.
         if spare is None or left[0].name:
             return None
-        whole, parts = left[0], (Atom(size), Atom(spare))
-        cuts[whole] = parts
+        atom, parts = left[0], (Atom(size), Atom(spare))
+        cuts[atom] = parts
         left[0] = parts[1]
         found.append(parts[0])
         size = 1
@@ -313,7 +327,7 @@ def _taken(left: list[Atom], size: Extent, cuts: dict[Atom, tuple[Atom, Atom]]) 
 
 def _refined(meaning: M, cuts: dict[Atom, tuple[Atom, Atom]]) -> M:
     """The order of axes of a value after its atoms were split."""
-    if not isinstance(meaning, View):
+    if not isinstance(meaning, (View, RepeatedConstant)):
         return meaning
 
     def parts(atom: Atom) -> tuple[Atom, ...]:
