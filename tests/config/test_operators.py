@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -62,14 +64,29 @@ def test_a_sequence_is_indexed_behind_its_steps() -> None:
         ((slice(None), "a"), TypeError, "an integer, a slice"),
     ],
 )
-def test_wrong_indices_say_what_to_write(key: object, error: type[Exception], message: str) -> None:
+def test_wrong_indices_say_what_to_write(key: Any, error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
-        nn.data(shape=[3, 4], name="x")[key]  # type: ignore[index]
+        nn.data(shape=[3, 4], name="x")[key]
 
 
 def test_values_are_no_iterables_and_do_not_add_to_arrays() -> None:
     x = nn.data(shape=[3], name="x")
     with pytest.raises(TypeError, match="iter"):
         _, _ = x
-    with pytest.raises(TypeError):
-        _ = x + "a"
+    for other in ("a", np.ones(3), None):
+        with pytest.raises(TypeError):
+            _ = x + other
+        with pytest.raises(TypeError):
+            _ = other * x
+
+
+def test_scalars_of_numpy_are_numbers() -> None:
+    x = nn.data(shape=[3], name="x")
+    net = pl.Net(pl.Network(outputs=[nn.slope_intercept(np.float32(2) * x + np.int64(1), name="y")]))
+    np.testing.assert_array_equal(net.forward({"x": [[1, 2, 3]]}, phase="test")["y"], [[3, 5, 7]])
+
+
+def test_a_vector_beside_an_image_is_ambiguous() -> None:
+    image, vector = nn.data(shape=[3, 3, 3], name="image"), nn.data(shape=[3], name="vector")
+    with pytest.raises(TypeError, match=r"the same number of axes.*dims=\[3, 1, 1\]"):
+        _ = image + vector

@@ -259,7 +259,7 @@ class Lazy:
         raise TypeError
 
     def collect(self):
-        raise NotImplementedError
+        raise AssertionError("a lazy table is refused, not computed")
 
 
 class Mixed(Columns):

@@ -35,8 +35,9 @@ REFUSED = {
         *("scale_sub_region-0", "scale_sub_region-1", "scale_sub_region-2"),
     ),
     "it is a constant for each sample, expected the output of a layer": (
-        *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1", "parameter-2"),
+        *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1"),
     ),
+    "it would split or merge samples": ("parameter-2",),
 
     "the image indices of boxes": (
         *("roi_pool-0", "roi_pool-1", "resize-0", "resize-1", "resize-2", "resize-3"),

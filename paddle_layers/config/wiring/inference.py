@@ -258,8 +258,7 @@ def swapped_inputs(draft: Draft, item: int, types: Sequence[Type]) -> str:
             continue
         try:
             types_of(draft.setup, tuple(types[one] for one in order))
-        except Exception:
-            # Functions of plugins may raise anything: this order is then no remedy.
+        except Exception:  # plugins may raise anything; the error of the given order is reported anyway
             continue
         fields = " ".join(f'input: "{draft.inputs[one]}"' for one in order)
         return f"swap the inputs: `{fields}`"

@@ -192,7 +192,7 @@ def _arrow_table(arrow: Any, data: Any, origin: str) -> tuple[Any, dict[str, str
         )
     try:
         table, problems = (arrow.table(data), {}) if _exports_arrow(data) else _from_columns(arrow, data)
-    except Exception as error:  # a DataFrame that cannot be exported may raise any error
+    except Exception as error:  # code of the user's library, with any errors; reported, or tried by columns
         if not has_columns:
             raise DataError(f"{origin} cannot be read as a table: {_reason(error)}") from error
         table, problems = _from_columns(arrow, data)
@@ -213,7 +213,7 @@ def _from_columns(arrow: Any, data: ColumnTable) -> tuple[Any, dict[str, str]]:
     for place, name in enumerate(names):
         try:
             columns.append(arrow.chunked_array(_chunks(arrow.array(_column(data, name, place), from_pandas=True))))
-        except Exception as error:  # as above
+        except Exception as error:  # the same for a column: an error only if a layer reads it, then with this reason
             problems[str(name)] = _reason(error)
             columns.append(None)
     count = next((len(column) for column in columns if column is not None), 0)

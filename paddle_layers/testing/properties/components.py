@@ -115,7 +115,7 @@ def _check_count(
 def _result(definition: Definition, attributes: Mapping[str, Any], call: Callable[[], Any]) -> Any:
     try:
         return call()
-    except Exception as error:
+    except Exception as error:  # a plugin's function may raise anything; each is a finding, with its case
         what = f"raised {type(error).__name__}: {error}"
         raise AssertionError(_finding(definition, attributes, what)) from error
 
