@@ -73,7 +73,7 @@ def _recounted(node: OnnxNode, inputs: list[Any], rank: int, opset: int) -> tupl
 
 
 def _from_the_end(axes: Any, rank: int) -> list[int] | None:
-    """Negative axes; None if there are none, or the batch axis is among them."""
+    """Negative axes; None without any, or with the batch axis among them."""
     if (
         not isinstance(axes, list)
         or not axes
