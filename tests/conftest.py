@@ -56,6 +56,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = kept
 
 
+def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
+    """Names of tests without bytes: compressed ones contain the time, so that two workers would collect other tests."""
+    return f"{argname}-{len(val)} bytes" if isinstance(val, bytes) else None
+
+
 def pytest_report_header(config: pytest.Config) -> str:
     """What this run compiles."""
     return summary()

@@ -238,8 +238,19 @@ WITHIN = [
     *(("ReduceMax", {"axes": axes, "keepdims": 0}, 17) for axes in ([-1], [-3], [-2])),
     *(("Split", {"axis": axis}, 11) for axis in (-1, -3, 2, 0, None)),
     *(("LayerNormalization", {"axis": axis}, 17) for axis in (-1, -2, 2, 1, 0, -3)),
+    *(("Slice", {"inputs": ([1], [3], [axis], [step])}, 17) for axis in (-1, -2, 1, 2, 0, -3) for step in (1, 2)),
+    *(("ReduceSum", {"inputs": ([axis],)}, 18) for axis in (-1, -2, 1, 2, 0, -3)),
 ]
 """Operators with an axis, on values `[N * 4, 3, 6]`."""
+
+
+def along_the_batch(operator, attributes, opset):
+    """Whether the merged axis, the first of three, is among those of the operator."""
+    default = {"Softmax": -1 if opset >= 13 else 1, "LogSoftmax": -1 if opset >= 13 else 1, "Split": 0}.get(operator)
+    axes = attributes["inputs"][2 if operator == "Slice" else 0] if "inputs" in attributes else attributes.get("axes")
+    axis = attributes.get("axis", default)
+    axes = axes if axis is None else [axis]
+    return axes is None or any(axis is None or axis % 3 == 0 for axis in axes)
 
 
 @pytest.mark.parametrize(("operator", "attributes", "opset"), WITHIN)
@@ -247,15 +258,17 @@ def test_axes_within_a_merged_batch_are_those_of_the_model(operator, attributes,
     """What is accepted gives the values of the model: an axis is counted in its shapes, with the usual default."""
     graph, path = Graph(), tmp_path / "m.onnx"
     merged = graph.add("Reshape", "x", graph.constant([-1, 3, 6]))
-    given = {name: value for name, value in attributes.items() if value is not None}
+    given = {name: value for name, value in attributes.items() if value is not None and name != "inputs"}
     axis = given.get("axis", -1) % 3
     more = [graph.weight(*(3, 6)[axis - 1 :])] if operator == "LayerNormalization" and axis else []
     more = more or ([graph.weight(1)] if operator == "LayerNormalization" else [])
+    more += map(graph.constant, attributes.get("inputs", ()))
     found = graph.add(operator, merged, *more, **given)
     graph.save(path, {"x": [4, 3, 6]}, graph.add("Flatten", found, axis=1), opset=opset)
     try:
         imported = pl.import_onnx(path)
     except ImportFailure:
+        assert along_the_batch(operator, attributes, opset)
         return
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     x = RNG.standard_normal((2, 4, 3, 6)).astype(np.float32)
@@ -296,3 +309,16 @@ def test_axes_of_a_constant_for_each_sample(name, reader, tmp_path):
         assert name in ("batch mixed", "transposed and reshaped")
         return
     equal(path, {"x": [3, 4]})
+
+
+def test_a_decomposed_normalization_of_windows(tmp_path):
+    """As exporters write it before opset 17."""
+    graph = Graph()
+    windows = graph.add("Reshape", "x", graph.constant([-1, 4, 6]))
+    centered = graph.add("Sub", windows, graph.add("ReduceMean", windows, axes=[-1]))
+    square = graph.add("Pow", centered, graph.constant(np.float32(2)))
+    variance = graph.add("Add", graph.add("ReduceMean", square, axes=[-1]), graph.constant(np.float32(1e-5)))
+    normal = graph.add("Div", centered, graph.add("Sqrt", variance))
+    scaled = graph.add("Add", graph.add("Mul", normal, graph.weight(6)), graph.weight(6))
+    graph.save(tmp_path / "m.onnx", {"x": [2, 4, 6]}, graph.add("Reshape", scaled, graph.constant([-1, 2, 4, 6])), 13)
+    equal(tmp_path / "m.onnx", {"x": [2, 4, 6]})

@@ -203,7 +203,9 @@ class _Conversion:
             step.additional_axes = 1
         result = _called(handler, step, inputs)
         results = result if isinstance(result, tuple) else (result,)
-        return [merged_batch.merge_batch_axis(one, node) for one in results] if merged is not None else results
+        if merged is None:
+            return results
+        return [merged_batch.merge_batch_axis(step.settled(result), node) for result in results]
 
     def _output(self, name: str) -> None:
         try:
