@@ -51,6 +51,7 @@ conv = nn.conv(image, num_filters=20, filter_size=5, act="relu", param={"of": "w
 pool = nn.pool(conv, pool_size=2, stride=2, pool_type="MAX")
 scores = nn.fc(pool, size=10)
 joined = nn.fc([scores, scores], size=3)
+shifted = 2 * scores[:, 1:3] + 1.5
 parts = nn.slice(image, sizes=[1]) if False else nn.split(image, copies=2)
 cost = nn.softmax_with_loss(scores, label, name="cost")
 twice = nn.double(scores, how="TIMES")
@@ -81,7 +82,7 @@ nn.relu(parts)  # wrong: several outputs for one input
 nn.softmax_with_loss(scores)  # wrong: the label is missing
 nn.double(scores, how="PLUS")  # wrong: a plugin's choice
 nn.double(scores, hwo="ADD")  # wrong: a plugin's attribute
-nn.relu(scores) + 1  # wrong: arithmetic of values
+nn.relu(scores) + "1"  # wrong: text for a number
 """
 WRONG = {number for number, line in enumerate(USE.splitlines(), 1) if "# wrong" in line}
 

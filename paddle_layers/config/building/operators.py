@@ -6,9 +6,12 @@ import math
 from collections.abc import Callable
 from numbers import Real
 from types import EllipsisType
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
+
+import numpy as np
 
 Index = int | slice | EllipsisType
+Number = float | np.number[Any]
 _HELPERS: list[Callable[[str], Callable[..., Any]]] = []
 
 
@@ -25,43 +28,43 @@ class Operators:
     # NumPy's scalars leave operators to this class; arrays are refused.
     __array_ufunc__ = None
 
-    def __add__(self, other: object) -> Self:
-        if isinstance(other, Real):
+    def __add__(self, other: Operators | Number) -> Self:
+        if _is_number(other):
             return self._linear(intercept=other)
         return self._call("add", *_larger_first(self, other)) if isinstance(other, Operators) else NotImplemented
 
-    def __mul__(self, other: object) -> Self:
-        if isinstance(other, Real):
+    def __mul__(self, other: Operators | Number) -> Self:
+        if _is_number(other):
             return self._linear(slope=other)
         return self._call("mul", *_larger_first(self, other)) if isinstance(other, Operators) else NotImplemented
 
-    def __sub__(self, other: Any) -> Self:
-        if isinstance(other, Real):
+    def __sub__(self, other: Operators | Number) -> Self:
+        if _is_number(other):
             return self._linear(intercept=-other)
         if not isinstance(other, Operators):
             return NotImplemented
         return self._call("sub", self, other) if _larger_first(self, other)[0] is self else self + -other
 
-    def __truediv__(self, other: Any) -> Self:
-        if isinstance(other, Real):
+    def __truediv__(self, other: Operators | Number) -> Self:
+        if _is_number(other):
             return self._linear(slope=1 / other)
         if not isinstance(other, Operators):
             return NotImplemented
         return self._call("div", self, other) if _larger_first(self, other)[0] is self else self * other**-1
 
-    def __rsub__(self, other: object) -> Self:
-        return self._linear(slope=-1, intercept=other) if isinstance(other, Real) else NotImplemented
+    def __rsub__(self, other: Number) -> Self:
+        return self._linear(slope=-1, intercept=other) if _is_number(other) else NotImplemented
 
-    def __rtruediv__(self, other: object) -> Self:
-        return self**-1 * other if isinstance(other, Real) else NotImplemented
+    def __rtruediv__(self, other: Number) -> Self:
+        return self**-1 * other if _is_number(other) else NotImplemented
 
-    def __pow__(self, other: object) -> Self:
-        return self._call("power", self, power=float(other)) if isinstance(other, Real) else NotImplemented
+    def __pow__(self, other: Number) -> Self:
+        return self._call("power", self, power=float(other)) if _is_number(other) else NotImplemented
 
     def __neg__(self) -> Self:
         return self._linear(slope=-1)
 
-    def __matmul__(self, other: object) -> Self:
+    def __matmul__(self, other: Operators) -> Self:
         return self._call("matmul", self, other) if isinstance(other, Operators) else NotImplemented
 
     __radd__, __rmul__ = __add__, __mul__
@@ -88,6 +91,10 @@ class Operators:
         (helper,) = _HELPERS
         output: Self = helper(layer)(*inputs, **attributes)
         return output
+
+
+def _is_number(operand: object) -> TypeGuard[Number]:
+    return isinstance(operand, Real)
 
 
 def _dims(value: Any) -> tuple[int, ...]:
