@@ -1,6 +1,6 @@
 """Text and JSON to a checked network: parser with source positions, binder, wiring, diagnostics, formatter."""
 
-from .binding.settings import Component, ParamSettings, PhaseState, StateRule
+from .binding.assignments import Component, ParamSettings, PhaseState, StateRule
 from .checking import examine, load_either, network_of, validate
 from .diagnostics.diagnostic import Diagnostic, Fix, Note, Source
 from .diagnostics.rendering import render_github, render_json, render_text

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from paddle_layers.define.gc_paused import gc_paused
+from paddle_layers.define.machine import gc_paused
 
 from .binding.headers import is_training
 from .diagnostics.diagnostic import Diagnostic, Source

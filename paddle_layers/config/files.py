@@ -13,7 +13,7 @@ from paddle_layers.define.errors import brief
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError, warn
 from .network import Network
-from .reading.other_formats import other_file
+from .reading.syntax import other_file
 from .wiring.network_builder import wire_text
 from .writing.canonical import network_text
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .binding.settings import PhaseState
+from .binding.assignments import PhaseState
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError
 from .diagnostics.suggestions import nearest

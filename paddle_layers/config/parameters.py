@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 
 from paddle_layers.define.name_patterns import matching
 
-from .binding.settings import ParamSettings
+from .binding.assignments import ParamSettings
 from .network import Network
 from .wiring.nodes import Inside, Node, all_settings, own_settings
 

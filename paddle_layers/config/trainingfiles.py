@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paddle_layers.define.gc_paused import gc_paused
+from paddle_layers.define.machine import gc_paused
 from paddle_layers.define.name_patterns import listed, matching, rename_problem
 
 from .binding.binder import Binder, Bound

@@ -1,10 +1,13 @@
-"""Properties of the machine: processors and memory."""
+"""Machine and interpreter: processors, memory, suspended garbage collection."""
 
 from __future__ import annotations
 
 import functools
+import gc
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
@@ -55,3 +58,19 @@ def as_seconds(seconds: float) -> str:
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"
     return f"{seconds / 1e-6:.3g} us"
+
+
+R = TypeVar("R")
+
+
+def gc_paused(call: Callable[[], R]) -> R:
+    """Call without the garbage collector, which doubles the time of large files, and finds next to nothing."""
+    was_enabled = gc.isenabled()
+    # Parsed objects form no cycles, but the collector walks all of them again and again as they accumulate: 13.3
+    # instead of 7.2 us per layer for 100,000 layers.
+    gc.disable()
+    try:
+        return call()
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paddle_layers.config import ConfigError, Network
+from paddle_layers.config.binding.assignments import ParamSettings
 from paddle_layers.config.binding.drafts import Setup
-from paddle_layers.config.binding.settings import ParamSettings
 from paddle_layers.config.wiring.inference import types_of
 from paddle_layers.config.wiring.nodes import Node
 from paddle_layers.define import ShapeError, Type, registries

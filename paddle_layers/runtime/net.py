@@ -12,8 +12,7 @@ from paddle_layers.define.concurrency import ForkSafeLock
 from paddle_layers.runtime.batch.carried import CarriedRows
 from paddle_layers.runtime.batch.dynamic_rows import CapacityExceededError, make_late_rows
 from paddle_layers.runtime.batch.feeding import Batch, check_gradients
-from paddle_layers.runtime.batch.repeated import RepeatedPass
-from paddle_layers.runtime.batch.reshaping import graph_for
+from paddle_layers.runtime.batch.repeated import RepeatedPass, graph_for
 from paddle_layers.runtime.batch.rows import prepare_entries
 from paddle_layers.runtime.batch.transfers import read_value, write_batch, write_used_ids
 from paddle_layers.runtime.graph.torch_forms import torch_forms

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from paddle_layers.cli.app import commands
-from paddle_layers.config.reading.other_formats import other_text
+from paddle_layers.config.reading.syntax import other_text
 
 CAFFE = 'layer {\n name: "c"\n type: "Convolution"\n bottom: "x"\n top: "c"\n convolution_param { num_output: 2 }\n}\n'
 FILES = {

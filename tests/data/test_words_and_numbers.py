@@ -15,7 +15,7 @@ from pyarrow import parquet
 
 from paddle_layers.cli.app import commands
 from paddle_layers.config.binding import overrides
-from paddle_layers.config.reading import literals
+from paddle_layers.config.reading import lexer
 from paddle_layers.config.wiring.data_layers import IgnoredLabels
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.fitted_preprocessing import encoded, learn
@@ -189,7 +189,7 @@ def test_decimal_numbers_are_those_of_float(text):
 
 
 @pytest.mark.parametrize(
-    "pattern", [decimals._NUMBER, literals._REAL, overrides._FLOAT, study._RANGE, table_cells._OTHER_NOTATION]
+    "pattern", [decimals._NUMBER, lexer._REAL, overrides._FLOAT, study._RANGE, table_cells._OTHER_NOTATION]
 )
 def test_a_long_run_of_digits_takes_linear_time(pattern):
     """With backtracking it takes hours."""

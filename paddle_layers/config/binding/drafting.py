@@ -11,9 +11,9 @@ from paddle_layers.define.escaping import CONTROL, printable_line
 
 from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import name_hint
+from .assignments import ParamSettings, StateRule
 from .binder import Binder, Bound
 from .drafts import LINEAR, Draft, Setup, StepDraft
-from .settings import ParamSettings, StateRule
 from .steps import GROUP, NETWORK, STEP, check_context, check_step, check_times, is_a
 
 

@@ -11,10 +11,10 @@ from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import DiagnosticReport
 from ..reading.fields import items
 from ..reading.reader import TextReader
+from .assignments import ParamSettings, PhaseState, StateRule
 from .binder import Binder, Bound
 from .blocks import BlockDefinition
 from .headers import spec
-from .settings import ParamSettings, PhaseState, StateRule
 
 LINEAR = "linear"
 

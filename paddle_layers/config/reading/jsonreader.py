@@ -7,7 +7,7 @@ from json import JSONDecodeError, JSONDecoder
 
 from ..diagnostics.report import DiagnosticReport
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
-from .literals import HALF, LONGEST
+from .lexer import HALF, LONGEST
 from .recovery import mistake_in_json
 
 # Not `json.loads`: it keeps no offsets, so errors in attributes would have no position.

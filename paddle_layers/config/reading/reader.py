@@ -10,8 +10,20 @@ from typing import Any
 from ..diagnostics.diagnostic import Fix, Note
 from ..diagnostics.report import DiagnosticReport
 from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
-from .lexer import AFTER_ITEM, EVENT, ITEM, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, EventGroup, line_bounds
-from .literals import parse_number, unescape
+from .lexer import (
+    AFTER_ITEM,
+    EVENT,
+    ITEM,
+    LAYER,
+    RESUME,
+    SEPARATOR,
+    SPACE,
+    STRING_PART,
+    EventGroup,
+    line_bounds,
+    parse_number,
+    unescape,
+)
 from .recovery import SyntaxMistake, lacks_brace, mistake_at_name, mistake_at_value, unclosed_layer
 
 _CLOSES = {"{": "}", "<": ">", "[": "]"}

@@ -8,12 +8,12 @@ from typing import Any
 
 from paddle_layers.define import Attributes, Type
 
+from ..binding.assignments import ParamSettings
 from ..binding.binder import Binder, Bound
 from ..binding.blocks import BlockDefinition
 from ..binding.drafting import make_draft
 from ..binding.drafts import Draft, StepDraft
 from ..binding.expressions import Value, shown
-from ..binding.settings import ParamSettings
 from ..binding.steps import BLOCK, MEMORY, is_a
 from ..diagnostics.diagnostic import Fix, Note
 from ..diagnostics.report import DiagnosticReport

@@ -7,8 +7,8 @@ from collections.abc import Container, Sequence
 
 from paddle_layers.define.machine import as_bytes, memory_bytes
 
+from ..binding.assignments import PhaseState
 from ..binding.drafts import Setup
-from ..binding.settings import PhaseState
 from ..diagnostics.report import DiagnosticReport
 from .nodes import Node, all_settings, parameter_shapes
 

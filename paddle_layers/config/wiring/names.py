@@ -11,9 +11,9 @@ from typing import Any
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.name_patterns import listed
 
+from ..binding.assignments import PhaseState
 from ..binding.blocks import BlockDefinition
 from ..binding.drafts import Draft
-from ..binding.settings import PhaseState
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import Vocabulary

@@ -7,20 +7,19 @@ from itertools import product
 from typing import NamedTuple
 
 from paddle_layers.define import Type
-from paddle_layers.define.gc_paused import gc_paused
+from paddle_layers.define.machine import gc_paused
 
+from ..binding.assignments import PhaseState, StateRule
 from ..binding.binder import Binder, Bound
 from ..binding.drafting import make_draft
 from ..binding.drafts import Draft, Setup
 from ..binding.headers import is_training, report_caffe, spec
 from ..binding.memo import memo
 from ..binding.overrides import apply_overrides
-from ..binding.settings import PhaseState, StateRule
 from ..diagnostics.diagnostic import Diagnostic, Source
 from ..diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
 from ..reading.fields import Fields
-from ..reading.other_formats import other_text
-from ..reading.syntax import read
+from ..reading.syntax import other_text, read
 from .blocks import check_size, prepare_blocks, report_unused
 from .data_layers import check_carried
 from .inference import Types, output_names, types_of

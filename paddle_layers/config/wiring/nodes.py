@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from paddle_layers.define import Attributes, Body, LayerDefinition, Part, Type
 from paddle_layers.define.fields.tensors import Param
 
+from ..binding.assignments import ParamSettings, StateRule
 from ..binding.drafts import Setup
-from ..binding.settings import ParamSettings, StateRule
 from ..diagnostics.suggestions import name_hint
 
 if TYPE_CHECKING:

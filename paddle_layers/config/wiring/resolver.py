@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from paddle_layers.define import Attributes, ShapeError, Type
 from paddle_layers.define.fields.types import shape_text
 
+from ..binding.assignments import PhaseState
 from ..binding.blocks import BlockDefinition
 from ..binding.drafts import Draft, StepDraft
-from ..binding.settings import PhaseState
 from ..diagnostics.report import DiagnosticReport
 from .composites import UseReport, expanded_layers, output_types, repeated, types_inside, types_outside, with_params
 from .inference import INPUT, Inference, Producer, Types, output_names

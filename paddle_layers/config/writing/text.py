@@ -12,7 +12,7 @@ from paddle_layers.define import Attributes, Definition
 
 from ..binding.blocks import BlockDefinition
 from ..binding.expressions import shown
-from ..binding.settings import ParamSettings, StateRule
+from ..binding.assignments import ParamSettings, StateRule
 from ..binding.steps import GROUP, group_output_names
 from ..wiring.nodes import Node
 

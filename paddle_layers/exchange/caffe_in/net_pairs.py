@@ -9,7 +9,7 @@ from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Source
 from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import Fields
 from paddle_layers.config.reading.reader import read_text
-from paddle_layers.define.gc_paused import gc_paused
+from paddle_layers.define.machine import gc_paused
 
 from .conversion import RULES
 from .layers import NetState, phases_of, type_of

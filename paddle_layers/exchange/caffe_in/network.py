@@ -15,14 +15,13 @@ from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
 from . import (  # noqa: F401  importing a module registers its rules in `RULES`
-    costs,
-    detection,
+    dense,
     elementwise,
+    fork_layers,
     images,
     inputs,
+    losses,
     normalizations,
-    resizing,
-    rows,
 )
 from .conversion import RULES, Conversion, convert
 from .inputs import DataLayerSource

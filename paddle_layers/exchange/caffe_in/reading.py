@@ -13,7 +13,7 @@ from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.config.files import read_file
 from paddle_layers.config.reading.fields import BLOCK, BROKEN, INT, STRING, WORD, Field, Fields, items, shown
 from paddle_layers.config.reading.reader import read_text
-from paddle_layers.define.gc_paused import gc_paused
+from paddle_layers.define.machine import gc_paused
 
 from .messages import FieldSpec, fields_of
 

@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Example, Input, Int, Stat, double, each, infer, layer, require, result
 
-from .ratios import ratio
+from ..helpers import ratio
 
 
 @layer(

@@ -17,7 +17,7 @@ from paddle_layers.define.name_patterns import check_names
 from paddle_layers.runtime.graph.domains import Domain, Value
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.graph.rows import Rows
-from paddle_layers.runtime.memory.precision import too_large
+from paddle_layers.runtime.memory.blocks import too_large
 
 from .dynamic_rows import check_equal_rows, make_early_rows
 from .rows import BatchRows

@@ -31,7 +31,7 @@ from numba.core import config
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 from paddle_layers.define.concurrency import ForkSafeLock
-from paddle_layers.define.gc_paused import gc_paused
+from paddle_layers.define.machine import gc_paused
 
 from .trusted_files import ENDING, is_trusted, make_private_folder, remove_damaged, sum_of, sums_text, why_distrusted
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_layers.config.wiring.nodes import inside_of
 from paddle_layers.define import Entries, LayerDefinition, ShapeError, Type, registries
+from paddle_layers.runtime.memory.blocks import too_large
 from paddle_layers.runtime.memory.layouts import Form
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.memory.precision import too_large
 
 from .domains import Domain, Value
 from .graph import DynamicRows, Graph, Op, PreparedEntries

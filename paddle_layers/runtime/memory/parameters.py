@@ -17,7 +17,7 @@ from paddle_layers.define.errors import first_line
 from paddle_layers.define.fields.tensors import Param
 from paddle_layers.define.machine import as_bytes
 from paddle_layers.define.name_patterns import listed
-from paddle_layers.runtime.memory.precision import too_large
+from paddle_layers.runtime.memory.blocks import too_large
 
 from .blocks import Allocator, DeviceError, Flat, MemoryBlock
 from .write_tracking import Changes, GradientOwner

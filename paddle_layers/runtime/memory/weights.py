@@ -13,7 +13,7 @@ from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.define.errors import brief
 from paddle_layers.define.escaping import message_line
 from paddle_layers.define.name_patterns import check_names, listed, matching, rename_problem, renamed
-from paddle_layers.runtime.memory.precision import too_large
+from paddle_layers.runtime.memory.blocks import too_large
 
 from .layouts import COUNTER, LAYOUTS, Form
 from .parameters import ParameterSet

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddle_layers.define.gc_paused import gc_paused
+from paddle_layers.define.machine import gc_paused
 from paddle_layers.runtime.devices import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.domains import RowsOf, rounded_rows

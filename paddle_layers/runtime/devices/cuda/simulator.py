@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import threading
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba.cuda.simulator import kernel
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.generate.drivers import Array, Spec
@@ -27,8 +32,6 @@ class SimulatedCard:
     def load(self, driver: CudaDriver) -> int:
         """The index of the kernel in a list, from 1."""
         from numba.cuda.simulator.kernel import FakeCUDAKernel
-
-        from .round_robin import use_round_robin
 
         use_round_robin()
         self._kernels.append((FakeCUDAKernel(driver.function(), device=False), driver))
@@ -105,3 +108,70 @@ class _Unpacked:
         assert numbers[2:4] == [array.size, dtype.itemsize]
         assert array.size == 0 or list(array.strides) == strides
         return FakeCUDAArray(array)
+
+
+def use_round_robin() -> None:
+    """Patches numba's simulator to run thread blocks this way."""
+    vars(kernel)["BlockManager"] = ThreadBlock
+
+
+class Thread(kernel.BlockThread):
+    """A thread that waits at the start and at barriers until the block resumes it."""
+
+    def __init__(self, f: Callable[[], None], manager: ThreadBlock, block: Any, thread: Any) -> None:
+        super().__init__(f, manager, block, thread, False)
+        self.resumed = threading.Semaphore(0)
+
+    def run(self) -> None:
+        """Runs the kernel for this thread."""
+        self.resumed.acquire()
+        if not self._manager.failed:
+            super().run()
+        self._manager.finish(self)
+
+    def syncthreads(self) -> None:
+        """Barrier: all other threads reach it before this one continues."""
+        # Only one thread of the block runs at a time, so no access needs a lock.
+        self._manager.resume_next()
+        self.resumed.acquire()
+        if self._manager.failed:
+            raise RuntimeError("another thread of the block failed")
+
+
+class ThreadBlock:
+    """A thread block; the first thread of the ring is the one that runs."""
+
+    def __init__(self, f: Callable[..., None], _grid: Any, block_dim: Any, _debug: bool) -> None:
+        self._f, self._block_dim = f, block_dim
+        self.block_state = np.zeros(block_dim, dtype=np.bool_)
+        self._ring: deque[Thread] = deque()
+        self._done = threading.Semaphore(0)
+        self.failed: tuple[Exception, Any] | None = None
+
+    def run(self, grid_point: Any, *args: Any) -> None:
+        """Runs the kernel for all threads. Raises the exception of the first thread that failed."""
+        places = np.ndindex(*self._block_dim)
+        threads = [Thread(functools.partial(self._f, *args), self, grid_point, place) for place in places]
+        self._ring.extend(threads)
+        for thread in threads:
+            thread.start()
+        self._ring[0].resumed.release()
+        self._done.acquire()
+        for thread in threads:
+            thread.join()
+        if self.failed:
+            raise self.failed[0].with_traceback(self.failed[1])
+
+    def resume_next(self) -> None:
+        """Resumes the next thread of the ring."""
+        self._ring.rotate(-1)
+        self._ring[0].resumed.release()
+
+    def finish(self, thread: Thread) -> None:
+        """Called at the end of a thread; the first exception counts."""
+        self.failed = self.failed or thread.exception
+        self._ring.popleft()
+        if self._ring:
+            self._ring[0].resumed.release()
+        else:
+            self._done.release()
