@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.project.test_rooms import imports, room_of, rooms, sources
+from tests.project.test_imports import imports, package_of, packages, sources
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "development" / "architecture.md").read_text(encoding="utf-8")
@@ -64,14 +64,14 @@ def test_files_and_functions_exist(file: str, functions: str) -> None:
 
 def test_the_table_has_the_imports_of_every_package() -> None:
     table = {package: re.findall(r"\w+", targets) for package, _, targets in ROW.findall(PAGE)}
-    assert list(table) == rooms()[::-1]
-    for room in rooms():
-        modules = {module for path in sources(room) for module, _ in imports(path)}
-        targets = {room_of(module) for module in modules if module.split(".")[0] == "paddle_layers"} - {room, ""}
-        assert table[room] == [other for other in rooms()[::-1] if other in targets], room
+    assert list(table) == packages()[::-1]
+    for package in packages():
+        modules = {module for path in sources(package) for module, _ in imports(path)}
+        targets = {package_of(module) for module in modules if module.split(".")[0] == "paddle_layers"} - {package, ""}
+        assert table[package] == [other for other in packages()[::-1] if other in targets], package
 
 
 @pytest.mark.parametrize(("package", "contents"), [(package, contents) for package, contents, _ in ROW.findall(PAGE)])
 def test_the_folders_of_a_package_exist(package: str, contents: str) -> None:
-    folders = set(re.findall(r"`(\w+)/`", contents)) - set(rooms())
+    folders = set(re.findall(r"`(\w+)/`", contents)) - set(packages())
     assert all((ROOT / "paddle_layers" / package / folder).is_dir() for folder in folders), folders

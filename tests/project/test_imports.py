@@ -1,4 +1,4 @@
-"""The house: imports point downwards only, light rooms stay light, files have names that hide nothing."""
+"""Architecture: imports point downwards only, light packages stay light, files of moderate size."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ ORDER = (
     ),
     *("codegen", "editor", "cli"),
 )
-"""From the bottom to the top; a room may import from those before it."""
+"""From the bottom to the top; a package may import from those before it."""
 
-SAME_FLOOR = ({"kernels", "layers"},)
-"""Rooms that stand side by side: neither imports the other."""
+SIDE_BY_SIDE = ({"kernels", "layers"},)
+"""Packages on the same level: neither imports the other."""
 
 INSIDE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
@@ -81,13 +81,13 @@ INSIDE: dict[str, tuple[str, ...]] = {
         *("net_state", "pass_results", "net", "optimise"),
     ),
 }
-"""Rooms without a ring of imports: their folders (or files) from the bottom to the top; what is not named is above."""
+"""Packages without import cycles: their folders (or files) from the bottom to the top; what is not named is above."""
 
 HEAVY = {"numba", "scipy", "llvmlite", "jinja2", "onnx"}
-LIGHT_ROOMS = ("schema", "define", "layers", "config")
+LIGHT_PACKAGES = ("schema", "define", "layers", "config")
 
 
-def room_of(module: str) -> str:
+def package_of(module: str) -> str:
     parts = module.split(".")
     if parts[0] == "paddle_layers":
         return parts[1] if len(parts) > 1 else ""
@@ -122,82 +122,82 @@ def module_name(path: Path) -> str:
 @cache
 def modules() -> dict[str, Path]:
     """All files by the name that imports give them."""
-    return {module_name(path): path for room in ORDER for path in sources(room)}
+    return {module_name(path): path for package in ORDER for path in sources(package)}
 
 
-def arrows(room: str) -> dict[str, set[str]]:
-    """The files of a room, each with those of the room that it imports; named without the room's own name."""
-    own = {module: path for module, path in modules().items() if room_of(module) == room}
-    short = {module: module.removeprefix(f"paddle_layers.{room}.") for module in own}
+def imported_files(package: str) -> dict[str, set[str]]:
+    """The files of a package, each with those of the package that it imports; named without the package's own name."""
+    own = {module: path for module, path in modules().items() if package_of(module) == package}
+    short = {module: module.removeprefix(f"paddle_layers.{package}.") for module in own}
     return {short[file]: {short[m] for m, _ in imports(own[file]) if m in own and m != file} for file in own}
 
 
 def home(name: str) -> str:
-    """The room in which a name of the public surface lives; itself for a module."""
+    """The package in which a name of the public surface lives; itself for a module."""
     return "define" if name == "registry" else pl._MODULE_OF.get(name, "" if name.startswith("__") else name)
 
 
-def sources(room: str) -> list[Path]:
-    if room == "codegen":
+def sources(package: str) -> list[Path]:
+    if package == "codegen":
         return sorted((ROOT / "codegen").rglob("*.py"))
-    files = sorted((PACKAGE / room).rglob("*.py"))
-    return files or [path for path in [PACKAGE / f"{room}.py"] if path.is_file()]
+    files = sorted((PACKAGE / package).rglob("*.py"))
+    return files or [path for path in [PACKAGE / f"{package}.py"] if path.is_file()]
 
 
-def rooms() -> list[str]:
-    return [room for room in ORDER if sources(room)]
+def packages() -> list[str]:
+    return [package for package in ORDER if sources(package)]
 
 
-def allowed(room: str, target: str) -> bool:
-    if target in ("", "_version", room):
+def allowed(package: str, target: str) -> bool:
+    if target in ("", "_version", package):
         return True
-    if any({room, target} <= floor for floor in SAME_FLOOR):
+    if any({package, target} <= level for level in SIDE_BY_SIDE):
         return False
-    return ORDER.index(target) < ORDER.index(room)
+    return ORDER.index(target) < ORDER.index(package)
 
 
-@pytest.mark.parametrize("room", rooms())
-def test_imports_point_downwards(room: str) -> None:
+@pytest.mark.parametrize("package", packages())
+def test_imports_point_downwards(package: str) -> None:
     wrong = [
-        f"{path.relative_to(ROOT)}:{line}: {room} imports {module}"
-        for path in sources(room)
+        f"{path.relative_to(ROOT)}:{line}: {package} imports {module}"
+        for path in sources(package)
         for module, line in imports(path)
-        if module.split(".")[0] == "paddle_layers" and not allowed(room, room_of(module))
+        if module.split(".")[0] == "paddle_layers" and not allowed(package, package_of(module))
     ]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("room", INSIDE)
-def test_no_room_has_a_ring_of_imports(room: str) -> None:
+@pytest.mark.parametrize("package", INSIDE)
+def test_no_package_has_an_import_cycle(package: str) -> None:
     try:
-        TopologicalSorter(arrows(room)).prepare()
+        TopologicalSorter(imported_files(package)).prepare()
     except CycleError as error:
-        pytest.fail(f"{room}: " + " is imported by ".join(error.args[1]))
+        pytest.fail(f"{package}: " + " is imported by ".join(error.args[1]))
 
 
-@pytest.mark.parametrize("room", INSIDE)
-def test_imports_point_downwards_inside_a_room(room: str) -> None:
-    def floor(file: str) -> int:
+@pytest.mark.parametrize("package", INSIDE)
+def test_imports_point_downwards_inside_a_package(package: str) -> None:
+    def level(file: str) -> int:
         first = file.split(".", maxsplit=1)[0]
-        return INSIDE[room].index(first) if first in INSIDE[room] else len(INSIDE[room])
+        return INSIDE[package].index(first) if first in INSIDE[package] else len(INSIDE[package])
 
-    pairs = [(file, target) for file, targets in arrows(room).items() for target in targets]
-    wrong = [f"{room}: {file} imports {target}" for file, target in pairs if floor(target) > floor(file)]
+    pairs = [(file, target) for file, targets in imported_files(package).items() for target in targets]
+    wrong = [f"{package}: {file} imports {target}" for file, target in pairs if level(target) > level(file)]
     assert not wrong, "\n".join(wrong)
 
 
-@pytest.mark.parametrize("room", LIGHT_ROOMS)
-def test_light_rooms_import_nothing_heavy(room: str) -> None:
+@pytest.mark.parametrize("package", LIGHT_PACKAGES)
+def test_light_packages_import_nothing_heavy(package: str) -> None:
     wrong = [
         f"{path.relative_to(ROOT)}:{line}: {module}"
-        for path in sources(room)
+        for path in sources(package)
         for module, line in imports(path)
         if module.split(".")[0] in HEAVY
     ]
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_folder_is_a_known_room() -> None:
+def test_every_folder_is_a_known_package() -> None:
     folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
     assert folders <= {*ORDER}
 
