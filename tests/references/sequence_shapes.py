@@ -16,7 +16,7 @@ def seq_concat(inputs, params, attributes):
 
 def class_token(inputs, params, attributes):
     pieces = np.split(inputs["x"], inputs["x.starts"][-1][1:-1])
-    done = [np.vstack([params["token"], piece]) for piece in pieces]
+    done = [np.vstack([params["token"], piece]) if len(piece) else piece for piece in pieces]
     return {"y": np.concatenate(done), "lengths": [len(piece) for piece in done]}
 
 

@@ -68,7 +68,12 @@ class MultiHeadAttention:
         Example(query="sequence of 6", keys="sequence of 6", values="sequence of 4", num_heads=2, causal=True),
         Example(query="sequence of 3", keys="sequence of 3", values="sequence of 3", num_heads=3, scale=1.5),
         Example(
-            query="sequence of 8", keys="sequence of 4", values="sequence of 2", num_heads=4, num_kv_heads=2, causal=True
+            query="sequence of 8",
+            keys="sequence of 4",
+            values="sequence of 2",
+            num_heads=4,
+            num_kv_heads=2,
+            causal=True,
         ),
     )
 

@@ -141,7 +141,8 @@ class ClassToken:
     """Class token: a learned step before the first step of each sequence, as in vision transformers.
 
     `y[s] = token followed by x[s]`. Attention collects the contents of the other steps in it, and `seq_first` after the
-    last block gives one vector per sequence for classification (Devlin et al. 2018; Dosovitskiy et al. 2020).
+    last block gives one vector per sequence for classification (Devlin et al. 2018; Dosovitskiy et al. 2020). An empty
+    sequence stays empty.
     """
 
     x = Input("T:S C", "sequences of feature vectors", seq=(1,))
@@ -152,7 +153,7 @@ class ClassToken:
 
 @starts(ClassToken)
 def class_token_starts(T_start):
-    return T_start + np.arange(len(T_start))
+    return T_start + np.append(0, np.cumsum(np.diff(T_start) > 0))
 
 
 @each(ClassToken.y)
@@ -169,14 +170,15 @@ def class_token_dx(t, c, s, dy, T_start, R_start):
 def class_token_dtoken(c, dy, R_start):
     total = 0.0
     for s in range(len(R_start) - 1):
-        total += dy[R_start[s], c]
+        if R_start[s] < R_start[s + 1]:
+            total += dy[R_start[s], c]
     return total
 
 
 @onnx(ClassToken)
 def class_token_onnx(graph, x, token, T_lengths, C):
     first = graph.Expand(graph.shaped(token, 1, C), graph.Concat(graph.Shape(x, start=0, end=1), [1, C], axis=0))
-    return graph.Concat(first, x, axis=1), graph.Add(T_lengths, 1)
+    return graph.Concat(first, x, axis=1), graph.Add(T_lengths, graph.Cast(graph.Greater(T_lengths, 0), to=7))
 
 
 @layer(
