@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def language_feeds(rng: np.random.Generator, names: tuple[str, str]) -> dict[str
 
 def each_sequence(run: Callable[[slice], Any]) -> Any:
     """The scores of all sequences, one after the other: without padding there as well."""
-    return torch.cat([run(slice(*pair))[0] for pair in zip(STARTS, STARTS[1:], strict=False)])
+    return torch.cat([run(slice(*pair))[0] for pair in pairwise(STARTS)])
 
 
 def renamed(name: str, blocks: str, parts: Mapping[str, str], others: Mapping[str, str]) -> str:

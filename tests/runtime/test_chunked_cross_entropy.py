@@ -15,6 +15,7 @@ from paddle_layers.runtime.plan.dry_run import explain_plan
 
 STARTS = np.array([0, 5, 5, 14])
 ROWS, WIDTH, CLASSES = 14, 6, 11
+READERS = 'input: "scores" input: "label"'
 TEXT = """
 layer {{ name: "x" type: "data" data {{ shape: [6] seq_nested_level: 1 }} }}
 layer {{ name: "label" type: "data" data {{ data_type: INT size: 11 seq_nested_level: 1 }} }}
@@ -31,6 +32,7 @@ def tiny_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Three rows in a chunk, so that the last of five chunks has two."""
     monkeypatch.setattr(chunked_cross_entropy, "CHUNK_BYTES", 0)
     monkeypatch.setattr(chunked_cross_entropy, "FEWEST", 3)
+    monkeypatch.setattr(chunked_cross_entropy, "LEAST", 4)
 
 
 def network(
@@ -126,9 +128,7 @@ def test_the_phase_test_has_chunks_too() -> None:
 @pytest.mark.parametrize(
     "changes",
     [
-        {
-            "others": 'layer { name: "acc" type: "accuracy" input: "scores" input: "label" accuracy { ignore_label: -1 } }'
-        },
+        {"others": f'layer {{ name: "hits" type: "accuracy" {READERS} accuracy {{ ignore_label: -1 }} }}'},
         {"others": 'layer { name: "clip" type: "clip" input: "scores" clip { max: 2 } }', "read": "clip"},
         {"others": 'layer { name: "copy" type: "linear" input: "scores" }'},
         {"attributes": 'act: "tanh"'},
@@ -180,8 +180,8 @@ def test_scores_of_a_vocabulary_need_the_memory_of_a_chunk(monkeypatch: pytest.M
     layer { name: "scores" type: "fc" input: "x" fc { size: 50257 } }
     layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
     """
-    found = explain_plan(pl.loads(text), "train", 4096, "float32", "cpu").nbytes
+    found = explain_plan(pl.loads(text), "train", 8192, "float32", "cpu").nbytes
     with without("chunked cross-entropy"):
-        whole = explain_plan(pl.loads(text), "train", 4096, "float32", "cpu").nbytes
-    assert whole > 4096 * 50257 * 4
+        whole = explain_plan(pl.loads(text), "train", 8192, "float32", "cpu").nbytes
+    assert whole > 8192 * 50257 * 4
     assert found < 70 << 20

@@ -90,8 +90,9 @@ def check_heads(D, F, E, H, num_kv_heads):
     require(D % H == 0, "num_heads", f"{D} columns of `query` cannot be cut into {H} equal heads")
     require(H % kv_heads == 0, "num_kv_heads", f"`num_kv_heads` is {kv_heads}, which does not divide {H} heads")
     require(E % kv_heads == 0, "num_heads", f"{E} columns of `values` cannot be cut into {kv_heads} equal heads")
-    width = D // H * kv_heads
-    require(F == width, "keys", f"`keys` has {F} columns, but {kv_heads} heads of the size of `query` have {width}")
+    expected = D // H * kv_heads
+    place = f"`keys` has {F} columns, but {kv_heads} heads of the size of `query` have {expected}"
+    require(expected == F, "keys", place)
     return H // kv_heads
 
 
