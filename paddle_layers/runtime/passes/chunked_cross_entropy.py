@@ -10,10 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
+from paddle_layers.runtime.graph.domains import RowsOf
 from paddle_layers.runtime.graph.graph import Graph, Op
 from paddle_layers.runtime.graph.steps import Chunks
 from paddle_layers.runtime.launches.kernel_selection import choose
@@ -55,9 +57,14 @@ def find_chunked_losses(graph: Graph, read: Collection[str], dtype: str) -> list
             continue
         size = max(FEWEST, CHUNK_BYTES // (scores.type.columns * np.dtype(dtype).itemsize) // FEWEST * FEWEST)
         chunks = Chunks(scores.domain, size)
-        if _fits(maker, op) and choose(lambda rows, chunks=chunks: rows(chunks.rows) >= LEAST * chunks.size):
+        if _fits(maker, op) and choose(partial(_are_enough, chunks)):
             found.append(ChunkedLoss(maker, op, chunks))
     return found
+
+
+def _are_enough(chunks: Chunks, rows: RowsOf) -> bool:
+    """Whether a batch has so many chunks that they are worth it."""
+    return rows(chunks.rows) >= LEAST * chunks.size
 
 
 def _fits(scores: Op, loss: Op) -> bool:

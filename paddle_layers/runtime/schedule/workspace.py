@@ -72,8 +72,8 @@ class Workspace:
         scope = OperationScope(op, self.training, {}, self.index_arrays, self.device)
         if op in self.chunked:
             chunked = self.chunked[op]
-            field = next(iter(op.layer.outputs if op is chunked.scores else op.layer.inputs))
-            scope.chunks[field] = chunked.chunks.chunk
+            first = next(iter(op.layer.outputs if op is chunked.scores else op.layer.inputs))
+            scope.chunks[first] = chunked.chunks.chunk
         tensors = scope.tensors
         for name, input_ in op.layer.inputs.items():
             tensors[name] = [self._ref(scope, input_, value, item) for item, value in enumerate(op.argument(name))]
