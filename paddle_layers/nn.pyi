@@ -245,6 +245,7 @@ def attention_step(
     place: Value,
     *,
     num_heads: int = 1,
+    num_kv_heads: int | None = None,
     scale: float | None = None,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
@@ -274,6 +275,7 @@ def attention_step(
     row: row of the batch that holds the key and the value of a position, from 0
     place: number of previous positions
     num_heads: number of attention heads (>= 1, 1)
+    num_kv_heads: number of heads of keys and values; if absent, `num_heads` (>= 1, none)
     scale: scale of the dot products; if absent, one over the square root of the head size (none)
     """
 
@@ -614,6 +616,27 @@ def chunk(
     num_chunk_types: number of chunk types (>= 1, required)
     scheme: tagging scheme (IOB)
     excluded_chunk_types: chunk types to ignore (at least 1 values, each >= 0, none)
+    """
+
+def class_token(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Class token: a learned step before the first step of each sequence, as in vision transformers.
+
+    `y[s] = token followed by x[s]`. Attention collects the contents of the other steps in it, and `seq_first` after the
+    last block gives one vector per sequence for classification (Devlin et al. 2018; Dosovitskiy et al. 2020). An empty
+    sequence stays empty.
+
+    x: sequences of feature vectors
     """
 
 def class_weight(
@@ -3116,6 +3139,7 @@ def multi_head_attention(
     values: Value,
     *,
     num_heads: int = 1,
+    num_kv_heads: int | None = None,
     causal: bool = False,
     scale: float | None = None,
     name: str | None = None,
@@ -3132,7 +3156,9 @@ def multi_head_attention(
     For each head, `y[t] = sum_k p[t, k] * values[k]` with `p[t] = softmax_k(scale * query[t] . keys[k])`, over the keys
     of the same sample (Vaswani et al. 2017). The columns of all inputs are split into `num_heads` consecutive heads of
     equal size. For self-attention pass one layer three times; for cross-attention the keys may be sequences of other
-    lengths. Sequences are concatenated, so there is no padding and no mask.
+    lengths. Sequences are concatenated, so there is no padding and no mask. With `num_kv_heads`, keys and values have
+    fewer heads, each of which serves `num_heads / num_kv_heads` consecutive heads of the queries: grouped-query
+    attention (Ainslie et al. 2023), or multi-query attention with 1. Nothing is copied.
 
     It has no parameters: add an `fc` before every input and after the output, as Paddle's `multi_head_attention`
     network does; `transformer_block` includes them. Without any key the output is zero; PyTorch returns NaN. The
@@ -3143,6 +3169,7 @@ def multi_head_attention(
     keys: keys that the queries are compared with
     values: values that are averaged
     num_heads: number of attention heads (>= 1, 1)
+    num_kv_heads: number of heads of keys and values; if absent, `num_heads` (>= 1, none)
     causal: causal mask: a position attends only to keys at the same or earlier positions (false)
     scale: scale of the dot products; if absent, one over the square root of the head size (none)
     """

@@ -200,7 +200,7 @@ def multi_head_attention(split: NetworkSplit, node: Node, inputs: list[SplitValu
     """One query per sequence, which attends to the source, or to the key-value cache of the sequence so far."""
     query, keys, values = inputs
     name, own = names_of(node, prefix)[0], prefix + node.name
-    attributes = {key: node.attributes[key] for key in ("num_heads", "scale")}
+    attributes = {key: node.attributes[key] for key in ("num_heads", "num_kv_heads", "scale")}
     if not keys.moving and not values.moving:
         if node.attributes["causal"]:
             raise split.fault("with `causal`, a word attends only to a prefix of the source", "remove `causal`")

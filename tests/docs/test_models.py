@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ import paddle_layers as pl
 from paddle_layers.config import Node, format_text
 from paddle_layers.config.conversion import converted
 from paddle_layers.config.wiring.nodes import parameter_shapes
+from paddle_layers.runtime.graph.building import parameter_shapes as all_shapes
 
 MODELS = Path(__file__).resolve().parents[2] / "docs" / "examples" / "models"
 SIDE_HEADS = {"googlenet": 13_004_888, "inception_v3": 27_161_264}
@@ -60,6 +62,32 @@ SHAPES = {
 }
 """What each layer of the test phase gives, between the data and the cost."""
 
+OTHERS = {
+    "bert": 109_514_298,
+    "gpt2": 124_439_808,
+    "llama": 55_321_088,
+    "lstm": 19_775_200,
+    "t5": 60_506_624 - 2 * 32 * 8,
+    "two_tower": 676_208,
+    "vit_b16": 86_567_656,
+}
+"""Trained numbers of the other networks: Hugging Face's (T5 without its two tables of relative positions) and
+torchvision's; of Zaremba et al. 20 million; of `llama` and `two_tower` their formulas below.
+"""
+LLAMA = 2 * 32_000 * 512 + 8 * (2 * 512 * 512 + 2 * 512 * 128 + 3 * 512 * 1408 + 2 * 512) + 512
+USERS = 6041 * 64 + 7 * 8 + 21 * 8 + (80 * 128 + 128) + (128 * 64 + 64)
+FILMS = 3953 * 64 + 18 * 8 + (72 * 128 + 128) + (128 * 64 + 64)
+SMALL = {
+    "bert": {"30522": 29, "768": 16, "3072": 24, "heads = 12": "heads = 4"},
+    "gpt2": {"50257": 29, "768": 16, "3072": 24, "heads = 12": "heads = 4"},
+    "llama": {"32000": 29, "512": 16, "1408": 24, "head_size = 64": "head_size = 4", "heads = 8": "heads = 4"},
+    "lstm": {"10000": 29, "650": 8},
+    "t5": {"32128": 29, "512": 16, "2048": 24},
+    "two_tower": {"6041": 29, "3953": 29, "64": 8},
+    "vit_b16": {"768": 16, "3072": 24, "224, 224": "32, 32", "1000": 7, "heads = 12": "heads = 4"},
+}
+"""Smaller sizes for a step of training, by the text of the config."""
+
 
 def path_of(name: str) -> Path:
     return MODELS / f"{name}.textproto"
@@ -78,6 +106,12 @@ def parameters(nodes: Iterable[Node]) -> int:
     return sum(math.prod(shape) for node in nodes for shape in parameter_shapes(node).values())
 
 
+def trained_numbers(name: str) -> int:
+    """Shared parameters count once."""
+    shapes = all_shapes(pl.load(path_of(name)), "float32")
+    return sum(map(math.prod, shapes.values()))
+
+
 def multiply_adds(nodes: Iterable[Node]) -> int:
     """Of convolutions and full connections, for one image: a weight is used once for each pixel of the output."""
     total = 0
@@ -89,7 +123,8 @@ def multiply_adds(nodes: Iterable[Node]) -> int:
 
 
 def test_every_model_is_there() -> None:
-    assert {path.stem for path in MODELS.glob("*.textproto")} == set(PUBLISHED) == set(SHAPES)
+    assert {path.stem for path in MODELS.glob("*.textproto")} == {*PUBLISHED, *OTHERS}
+    assert set(PUBLISHED) == set(SHAPES)
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
@@ -114,11 +149,23 @@ def test_the_page_tells_its_sizes(name: str) -> None:
     assert row.startswith(f"| `{name}.textproto` | {numbers} | {millions:,} million | {lines} |")
 
 
+@pytest.mark.parametrize("name", OTHERS)
+def test_other_networks_have_the_published_numbers_of_parameters(name: str) -> None:
+    assert trained_numbers(name) == OTHERS[name]
+    lines = len(path_of(name).read_text().splitlines())
+    assert f"| `{name}.textproto` | {OTHERS[name]:,} | {lines} |" in (MODELS / "README.md").read_text()
+
+
+def test_numbers_without_a_publication_follow_from_the_sizes() -> None:
+    assert OTHERS["llama"] == LLAMA
+    assert OTHERS["two_tower"] == USERS + FILMS
+
+
 def test_resnet50_is_short() -> None:
     assert len(path_of("resnet50").read_text().splitlines()) <= 60
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", [*PUBLISHED, *OTHERS])
 def test_formatted_and_the_same_everywhere(name: str, tmp_path: Path) -> None:
     text = path_of(name).read_text()
     assert format_text(text) == text
@@ -130,11 +177,39 @@ def test_formatted_and_the_same_everywhere(name: str, tmp_path: Path) -> None:
         assert pl.dumps(pl.load(other)) == pl.dumps(network)
 
 
-@pytest.mark.parametrize("name", PUBLISHED)
+@pytest.mark.parametrize("name", [*PUBLISHED, *OTHERS])
 def test_validated_at_once(name: str) -> None:
     start = time.process_time()
     pl.load(path_of(name))
     assert time.process_time() - start < 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+def test_one_step_of_training_of_other_networks(name: str) -> None:
+    text = re.sub(r"times: \d+", "times: 2", path_of(name).read_text())
+    for old, new in SMALL[name].items():
+        assert re.search(rf"\b{old}\b", text)
+        text = re.sub(rf"\b{old}\b", str(new), text)
+    network, rng, starts = pl.loads(text), np.random.default_rng(0), np.array([0, 3, 10])
+    feed: dict[str, Any] = {}
+    for node in network.nodes:
+        if not node.definition.inputs:
+            type_ = node.output_types[0]
+            count = 10 if type_.level else 2
+            if type_.kind == "SPARSE_INT":
+                feed[node.name] = [[1, 5], []]
+            else:
+                ids = type_.kind == "INT"
+                array = rng.integers(0, type_.size, count) if ids else rng.uniform(0, 1, (count, *type_.dims))
+                feed[node.name] = pl.Sequences(array, starts) if type_.level else array
+    with pl.Net(network, seed=1) as net:
+        net.forward(feed)
+        net.backward()
+        assert np.isfinite(net.loss)
+        for parameter in net.parameters.values():
+            assert np.isfinite(parameter.gradient).all()
+            assert parameter.gradient.any()
 
 
 SMALLER = {"inception_v3": 107, "googlenet": 80, "alexnet": 63, "squeezenet": 31, "mlp": 28, "lenet": 28}

@@ -23,29 +23,37 @@ def attend(query, keys, values, causal, scale):
     )
 
 
+def heads_of(rows, attributes):
+    """Queries, keys and values of each head of the queries; heads of keys and values are repeated."""
+    heads = attributes["num_heads"]
+    few = heads if attributes["num_kv_heads"] is None else attributes["num_kv_heads"]
+    query, *others = (np.split(array, count, axis=1) for array, count in zip(rows, (heads, few, few), strict=True))
+    return zip(query, *(np.repeat(other, heads // few, axis=0) for other in others), strict=True)
+
+
 def multi_head_attention(inputs, params, attributes):
-    names, heads = ("query", "keys", "values"), attributes["num_heads"]
-    done = []
+    names, done = ("query", "keys", "values"), []
     for rows in zip(*(pieces(inputs[name], inputs[f"{name}.starts"][0]) for name in names), strict=True):
-        parts = zip(*(np.split(array, heads, axis=1) for array in rows), strict=True)
+        parts = heads_of(rows, attributes)
         done.append(np.hstack([attend(*part, attributes["causal"], attributes["scale"]) for part in parts]))
     return {"y": np.concatenate(done)}
 
 
 def attention_step(inputs, params, attributes):
     """The sequence of each text, put together, and attention of its last row."""
-    heads, done = attributes["num_heads"], []
+    done, heads = [], attributes["num_heads"]
+    groups = heads // (attributes["num_kv_heads"] or heads)
     for n, (place, row) in enumerate(zip(inputs["place"], inputs["row"], strict=True)):
         if place > len(row) or (row[:place] >= len(inputs["row"])).any():
-            done.append(np.full(inputs["own_value"].shape[1], np.nan))
+            done.append(np.full(groups * inputs["own_value"].shape[1], np.nan))
             continue
         kept = [
             np.vstack([inputs[before][row[:place], np.arange(place)], inputs[name][n]])
             for before, name in (("keys", "own_key"), ("values", "own_value"))
         ]
-        parts = zip(*(np.split(array, heads, axis=1) for array in (inputs["query"][n : n + 1], *kept)), strict=True)
+        parts = heads_of((inputs["query"][n : n + 1], *kept), attributes)
         done.append(np.hstack([attend(*part, False, attributes["scale"])[0] for part in parts]))
-    return {"y": np.reshape(done, inputs["own_value"].shape)}
+    return {"y": np.reshape(done, (len(inputs["query"]), groups * inputs["own_value"].shape[1]))}
 
 
 def position_embedding(inputs, params, attributes):

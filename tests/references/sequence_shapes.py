@@ -14,6 +14,12 @@ def seq_concat(inputs, params, attributes):
     return {"y": np.concatenate(pairs), "lengths": [len(pair) for pair in pairs]}
 
 
+def class_token(inputs, params, attributes):
+    pieces = np.split(inputs["x"], inputs["x.starts"][-1][1:-1])
+    done = [np.vstack([params["token"], piece]) if len(piece) else piece for piece in pieces]
+    return {"y": np.concatenate(done), "lengths": [len(piece) for piece in done]}
+
+
 def seq_reshape(inputs, params, attributes):
     x, size = inputs["x"], attributes["size"]
     return {"y": x.reshape(-1, size), "lengths": np.diff(inputs["x.starts"][-1]) * x.shape[1] // size}

@@ -26,6 +26,11 @@ def parts(S: int, H: int) -> int:
     return min(S * H, PARTS)
 
 
+def kv_parts(S: int, H: int, num_kv_heads: int | None) -> int:
+    """The same for heads of keys and values, to which several heads of the queries may contribute."""
+    return parts(S, H if num_kv_heads is None else num_kv_heads)
+
+
 def multiplications(T: int, K: int, S: int, D: int) -> int:
     """Operations of all scores, if sequences are equally long."""
     return T * K * D // max(S, 1)
@@ -36,17 +41,18 @@ def scores() -> int:
     return 2 * BLOCK * BLOCK
 
 
-def replaces(function):
+def replaces(function, items=parts):
     """Decorator of a kernel for one of the layer's functions."""
-    return tuned("multi_head_attention", function, items=parts, scratch=scores, work=multiplications, least=MIN_WORK)
+    return tuned("multi_head_attention", function, items=items, scratch=scores, work=multiplications, least=MIN_WORK)
 
 
 @compiled
 def products(column, left, first, right, other, h, width, one):
-    """Products of the rows `first` of one matrix with the rows `other` of another, in the columns of a head."""
+    """Products of the rows `first` of queries, or of dy, with the rows `other` of keys or values; of a head `h`."""
     size, wide, high = left.itemsize, left.shape[1], right.shape[1]
     a = left.ctypes.data + (first[0] * wide + h * width) * size
-    b = right.ctypes.data + (other[0] * high + h * width) * size
+    # Several heads of the queries may share the columns of one head of the keys.
+    b = right.ctypes.data + (other[0] * high + h * high // wide * width) * size
     target = column.ctypes.data
     matrix_product(0, 1, first[1] - first[0], other[1] - other[0], width, a, wide, b, high, False, target, BLOCK, one)
 
@@ -76,10 +82,10 @@ def to_dscores(column, dscores, rows, others, delta, h, factor):
 
 
 @compiled
-def head_bounds(unit, H, S_start, R_start):
-    """The head, and the rows of its queries and of its keys."""
-    s = unit // H
-    return unit % H, S_start[s], S_start[s + 1], R_start[s], R_start[s + 1]
+def head_bounds(unit, heads, S_start, R_start):
+    """The head of a unit, of so many per sequence, and the rows of its queries and of its keys."""
+    s = unit // heads
+    return unit % heads, S_start[s], S_start[s + 1], R_start[s], R_start[s + 1]
 
 
 @compiled
@@ -113,21 +119,23 @@ def block_probabilities(column, query, keys, peak, norm, rows, others, h, begin,
 def add_product(trans, column, rows, others, source, target, h, one):
     """target[rows] += column source[others], or with the column transposed target[others] += column' source[rows]."""
     size, wide = source.itemsize, source.shape[1]
-    depth = target.shape[1] // h[1]
     taken, given = (rows, others) if trans else (others, rows)
     a, b = taken[1] - taken[0], given[1] - given[0]
-    source_at = source.ctypes.data + (taken[0] * wide + h[0] * depth) * size
-    target_at = target.ctypes.data + (given[0] * target.shape[1] + h[0] * depth) * size
+    # `h` are the heads of queries and of keys: the index in question, and the numbers of both.
+    own, shared, H, kv_heads = h
+    depth = target.shape[1] // (kv_heads if trans else H)
+    source_at = source.ctypes.data + (taken[0] * wide + (own if trans else shared) * depth) * size
+    target_at = target.ctypes.data + (given[0] * target.shape[1] + (shared if trans else own) * depth) * size
     matrix_product(
         trans, 0, b, depth, a, column.ctypes.data, BLOCK, source_at, wide, True, target_at, target.shape[1], one
     )
 
 
 @compiled
-def clear(target, begin, end, h):
+def clear(target, begin, end, h, heads):
     """Sets the columns of a head to zero."""
-    depth = target.shape[1] // h[1]
-    target[begin:end, h[0] * depth : (h[0] + 1) * depth] = target.dtype.type(0)
+    depth = target.shape[1] // heads
+    target[begin:end, h * depth : (h + 1) * depth] = target.dtype.type(0)
 
 
 @compiled
@@ -176,83 +184,106 @@ def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, sc
 
 @compiled
 def add_weighted(
-    trans, first, last, target, source, query, keys, peak, norm, S_start, R_start, scratch, keep, H, scale, causal
+    trans, first, last, target, source, query, keys, peak, norm, S_start, R_start, scratch, keep, H, kv_heads, scale,
+    causal,
 ):  # fmt: skip
     """Products of the probabilities, or of their transpose, with a head's columns, of the units of some parts."""
-    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
+    one, factor = query.dtype.type(1), factor_of(query, H, scale)
+    # A unit is a head of the target; the gradient of values has contributions of all heads that share them.
+    heads = kv_heads if trans else H
+    groups, units = H // heads, (len(S_start) - 1) * heads
     count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
     for unit in range(units * first // count, units * last // count):
-        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
+        head, begin, end, low, high = head_bounds(unit, heads, S_start, R_start)
         if not keep:
-            clear(target, low if trans else begin, high if trans else end, (h, H))
-        for top in range(begin, end, BLOCK):
-            rows = (top, min(top + BLOCK, end))
-            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
-                others = (left, min(left + BLOCK, high))
-                block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
-                add_product(trans, column, rows, others, source, target, (h, H), one)
+            clear(target, low if trans else begin, high if trans else end, head, heads)
+        for h in range(head * groups, (head + 1) * groups):
+            for top in range(begin, end, BLOCK):
+                rows = (top, min(top + BLOCK, end))
+                for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
+                    others = (left, min(left + BLOCK, high))
+                    block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
+                    add_product(
+                        trans, column, rows, others, source, target, (h, h * kv_heads // H, H, kv_heads), one
+                    )  # fmt: skip
 
 
 @compiled
 def add_by_dscores(
     trans, first, last, target, source, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, keep, H,
-    scale, causal,
+    kv_heads, scale, causal,
 ):  # fmt: skip
     """The same with the gradients of the scores instead of the probabilities."""
-    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
+    one, factor = query.dtype.type(1), factor_of(query, H, scale)
+    heads = kv_heads if trans else H
+    groups, units = H // heads, (len(S_start) - 1) * heads
     count, (column, dscores) = min(units, PARTS), two_blocks(scratch, first)
     for unit in range(units * first // count, units * last // count):
-        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
+        head, begin, end, low, high = head_bounds(unit, heads, S_start, R_start)
         if not keep:
-            clear(target, low if trans else begin, high if trans else end, (h, H))
-        for top in range(begin, end, BLOCK):
-            rows = (top, min(top + BLOCK, end))
-            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
-                others = (left, min(left + BLOCK, high))
-                # Scores once more: two products per block instead of memory for all probabilities.
-                block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
-                products(dscores, dy, rows, values, others, h, values.shape[1] // H, one)
-                to_dscores(column, dscores, rows, others, delta, h, factor)
-                add_product(trans, dscores, rows, others, source, target, (h, H), one)
+            clear(target, low if trans else begin, high if trans else end, head, heads)
+        for h in range(head * groups, (head + 1) * groups):
+            for top in range(begin, end, BLOCK):
+                rows = (top, min(top + BLOCK, end))
+                for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
+                    others = (left, min(left + BLOCK, high))
+                    # Scores once more: two products per block instead of memory for all probabilities.
+                    block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
+                    products(dscores, dy, rows, values, others, h, dy.shape[1] // H, one)
+                    to_dscores(column, dscores, rows, others, delta, h, factor)
+                    add_product(
+                        trans, dscores, rows, others, source, target, (h, h * kv_heads // H, H, kv_heads), one
+                    )  # fmt: skip
+
+
+@compiled
+def heads_of_keys(H, num_kv_heads):
+    """Number of heads of keys and values."""
+    return H if num_kv_heads is None else num_kv_heads
 
 
 @replaces("multi_head_attention_y")
 @compiled
-def attention_y(first, last, y, query, keys, values, peak, norm, S_start, R_start, scratch, H, causal, scale):
+def attention_y(
+    first, last, y, query, keys, values, peak, norm, S_start, R_start, scratch, H, num_kv_heads, causal, scale
+):  # fmt: skip
     add_weighted(
-        0, first, last, y, values, query, keys, peak, norm, S_start, R_start, scratch, False, H, scale, causal
+        0, first, last, y, values, query, keys, peak, norm, S_start, R_start, scratch, False, H,
+        heads_of_keys(H, num_kv_heads), scale, causal,
     )  # fmt: skip
 
 
-@replaces("multi_head_attention_dvalues")
+@replaces("multi_head_attention_dvalues", kv_parts)
 @compiled
 def attention_dvalues(
-    first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, causal, scale
+    first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, num_kv_heads, causal,
+    scale,
 ):  # fmt: skip
     add_weighted(
-        1, first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, scale, causal
+        1, first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H,
+        heads_of_keys(H, num_kv_heads), scale, causal,
     )  # fmt: skip
 
 
 @replaces("multi_head_attention_dquery")
 @compiled
 def attention_dquery(
-    first, last, dquery, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
-    scale,
+    first, last, dquery, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H,
+    num_kv_heads, causal, scale,
 ):  # fmt: skip
     add_by_dscores(
         0, first, last, dquery, keys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
-        accumulate, H, scale, causal,
+        accumulate, H, heads_of_keys(H, num_kv_heads), scale, causal,
     )  # fmt: skip
 
 
-@replaces("multi_head_attention_dkeys")
+@replaces("multi_head_attention_dkeys", kv_parts)
 @compiled
 def attention_dkeys(
-    first, last, dkeys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
-    scale,
+    first, last, dkeys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H,
+    num_kv_heads, causal, scale,
 ):  # fmt: skip
     add_by_dscores(
         1, first, last, dkeys, query, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
-        accumulate, H, scale, causal,
+        accumulate, H, heads_of_keys(H, num_kv_heads), scale, causal,
     )  # fmt: skip

@@ -24,9 +24,9 @@ def texts(N: int) -> int:
     return N
 
 
-def multiplications(N: int, K: int, D: int, E: int) -> int:
+def multiplications(N: int, K: int, D: int, G: int) -> int:
     """Operations of all products, if all positions are filled."""
-    return N * K * (D + E)
+    return N * K * (D + G)
 
 
 def scores(K: int, num_heads: int) -> int:
@@ -35,25 +35,31 @@ def scores(K: int, num_heads: int) -> int:
 
 
 @compiled
-def head_scores(scores, stride, places, query, n, keys, row, H, one):
+def head_scores(scores, stride, places, query, n, keys, row, heads, one):
     """Products of a sequence's query with the keys of some positions, which are contiguous; of each head."""
+    H, kv_heads = heads
     D, size = query.shape[1], query.itemsize
     width = D // H
-    key = keys.ctypes.data + (row + places[0]) * D * size
+    wide = width * kv_heads
+    key = keys.ctypes.data + (row + places[0]) * wide * size
     for h in range(H):
         x, y = query.ctypes.data + (n * D + h * width) * size, scores.ctypes.data + (h * stride + places[0]) * size
-        vector_product(1, places[1] - places[0], width, key + h * width * size, D, x, False, y, one)
+        shared = key + h * kv_heads // H * width * size
+        vector_product(1, places[1] - places[0], width, shared, wide, x, False, y, one)
 
 
 @compiled
-def add_values(y, n, weights, stride, places, values, row, H, one):
+def add_values(y, n, weights, stride, places, values, row, heads, one):
     """y[n] += weight * value, of the same positions."""
-    E, size = y.shape[1], y.itemsize
-    depth = E // H
-    value = values.ctypes.data + (row + places[0]) * E * size
+    H, kv_heads = heads
+    G, size = y.shape[1], y.itemsize
+    depth = G // H
+    wide = depth * kv_heads
+    value = values.ctypes.data + (row + places[0]) * wide * size
     for h in range(H):
-        x, to = weights.ctypes.data + (h * stride + places[0]) * size, y.ctypes.data + (n * E + h * depth) * size
-        vector_product(0, places[1] - places[0], depth, value + h * depth * size, E, x, True, to, one)
+        x, to = weights.ctypes.data + (h * stride + places[0]) * size, y.ctypes.data + (n * G + h * depth) * size
+        shared = value + h * kv_heads // H * depth * size
+        vector_product(0, places[1] - places[0], depth, shared, wide, x, True, to, one)
 
 
 @compiled
@@ -100,8 +106,11 @@ def is_kept(row, n, count):
     scratch_per_chunk=True,
 )  # fmt: skip
 @compiled
-def attention_step_y(first, last, y, query, own_key, own_value, keys, values, row, place, scratch, num_heads, scale):
+def attention_step_y(
+    first, last, y, query, own_key, own_value, keys, values, row, place, scratch, num_heads, num_kv_heads, scale
+):  # fmt: skip
     N, K = row.shape
+    heads = (num_heads, num_heads if num_kv_heads is None else num_kv_heads)
     one = y.dtype.type(1)
     for n in range(first, last):
         count = place[n]
@@ -113,15 +122,15 @@ def attention_step_y(first, last, y, query, own_key, own_value, keys, values, ro
         begin = 0
         while begin < count:
             run = (begin, end_of_run(row, n, begin, count))
-            head_scores(line, K + 1, run, query, n, keys, row[n, begin] * K, num_heads, one)
+            head_scores(line, K + 1, run, query, n, keys, row[n, begin] * K, heads, one)
             begin = run[1]
         own = (count, count + 1)
         # The position `count` is added to the row again in `head_scores`: together row `n` of the own keys.
-        head_scores(line, K + 1, own, query, n, own_key, n - count, num_heads, one)
+        head_scores(line, K + 1, own, query, n, own_key, n - count, heads, one)
         to_weights(line, count + 1, num_heads, K + 1, factor_of(query, num_heads, scale))
         begin = 0
         while begin < count:
             run = (begin, end_of_run(row, n, begin, count))
-            add_values(y, n, line, K + 1, run, values, row[n, begin] * K, num_heads, one)
+            add_values(y, n, line, K + 1, run, values, row[n, begin] * K, heads, one)
             begin = run[1]
-        add_values(y, n, line, K + 1, own, own_value, n - count, num_heads, one)
+        add_values(y, n, line, K + 1, own, own_value, n - count, heads, one)

@@ -12,6 +12,7 @@ from paddle_layers.define import (
     Temp,
     each,
     gradient,
+    helper,
     infer,
     layer,
     onnx,
@@ -28,6 +29,9 @@ from paddle_layers.define import (
         "self-attention",
         "cross-attention",
         "scaled dot-product attention",
+        "grouped-query attention",
+        "multi-query attention",
+        "GroupedQueryAttention",
         "FlashAttention",
     ),
     since=1,
@@ -38,7 +42,9 @@ class MultiHeadAttention:
     For each head, `y[t] = sum_k p[t, k] * values[k]` with `p[t] = softmax_k(scale * query[t] . keys[k])`, over the keys
     of the same sample (Vaswani et al. 2017). The columns of all inputs are split into `num_heads` consecutive heads of
     equal size. For self-attention pass one layer three times; for cross-attention the keys may be sequences of other
-    lengths. Sequences are concatenated, so there is no padding and no mask.
+    lengths. Sequences are concatenated, so there is no padding and no mask. With `num_kv_heads`, keys and values have
+    fewer heads, each of which serves `num_heads / num_kv_heads` consecutive heads of the queries: grouped-query
+    attention (Ainslie et al. 2023), or multi-query attention with 1. Nothing is copied.
 
     It has no parameters: add an `fc` before every input and after the output, as Paddle's `multi_head_attention`
     network does; `transformer_block` includes them. Without any key the output is zero; PyTorch returns NaN. The
@@ -47,10 +53,11 @@ class MultiHeadAttention:
     """
 
     query = Input("T:S D", "queries", seq=(1,))
-    keys = Input("K:R D", "keys that the queries are compared with", seq=(1,))
+    keys = Input("K:R F", "keys that the queries are compared with", seq=(1,))
     values = Input("K:R E", "values that are averaged", seq=(1,))
-    y = Output("T:S E", "one vector per query")
+    y = Output("T:S G", "one vector per query")
     num_heads = Int("number of attention heads", default=1, min=1, axis="H")
+    num_kv_heads = Int("number of heads of keys and values; if absent, `num_heads`", min=1, optional=True)
     causal = Bool("causal mask: a position attends only to keys at the same or earlier positions", default=False)
     scale = Float("scale of the dot products; if absent, one over the square root of the head size", optional=True)
     peak = Temp("T H", "maximum score")
@@ -60,24 +67,46 @@ class MultiHeadAttention:
         Example(query="sequence of 2", keys="sequence of 2", values="sequence of 3"),
         Example(query="sequence of 6", keys="sequence of 6", values="sequence of 4", num_heads=2, causal=True),
         Example(query="sequence of 3", keys="sequence of 3", values="sequence of 3", num_heads=3, scale=1.5),
+        Example(
+            query="sequence of 8",
+            keys="sequence of 4",
+            values="sequence of 2",
+            num_heads=4,
+            num_kv_heads=2,
+            causal=True,
+        ),
     )
 
 
 @infer(MultiHeadAttention)
-def multi_head_attention_sizes(D, E, H):
-    check_heads(D, E, H)
-    return {}
+def multi_head_attention_sizes(D, F, E, H, num_kv_heads):
+    groups = check_heads(D, F, E, H, num_kv_heads)
+    return {"G": E * groups}
 
 
-def check_heads(D, E, H):
-    """Raises `ShapeError` where columns cannot be cut into heads."""
+def check_heads(D, F, E, H, num_kv_heads):
+    """The number of heads of queries per head of keys; raises `ShapeError` where columns cannot be cut into heads."""
+    kv_heads = H if num_kv_heads is None else num_kv_heads
     require(D % H == 0, "num_heads", f"{D} columns of `query` cannot be cut into {H} equal heads")
-    require(E % H == 0, "num_heads", f"{E} columns of `values` cannot be cut into {H} equal heads")
+    require(H % kv_heads == 0, "num_kv_heads", f"`num_kv_heads` is {kv_heads}, which does not divide {H} heads")
+    require(E % kv_heads == 0, "num_heads", f"{E} columns of `values` cannot be cut into {kv_heads} equal heads")
+    expected = D // H * kv_heads
+    place = f"`keys` has {F} columns, but {kv_heads} heads of the size of `query` have {expected}"
+    require(expected == F, "keys", place)
+    return H // kv_heads
+
+
+@helper
+def kv_shift(h, groups, size):
+    """Offset of the columns of a head in keys or values, whose heads have this size, from those of the queries."""
+    return (h // groups - h) * size
 
 
 @each(MultiHeadAttention.peak, MultiHeadAttention.norm)
-def multi_head_attention_moments(t, h, s, query, keys, S_start, R_start, D, H, causal, scale):
+def multi_head_attention_moments(t, h, s, query, keys, S_start, R_start, D, H, num_kv_heads, causal, scale):
     width = D // H
+    groups = 1 if num_kv_heads is None else H // num_kv_heads
+    shift = kv_shift(h, groups, width)
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
     peak = -math.inf
     total = 0.0
@@ -86,7 +115,7 @@ def multi_head_attention_moments(t, h, s, query, keys, S_start, R_start, D, H, c
         if not causal or k - R_start[s] <= t - S_start[s]:
             score = 0.0
             for d in range(h * width, (h + 1) * width):
-                score += query[t, d] * keys[k, d]
+                score += query[t, d] * keys[k, d + shift]
             score *= factor
             # Online softmax (Milakov and Gimelshein 2018): one pass over the keys, without memory for the scores.
             if score > peak:
@@ -99,102 +128,126 @@ def multi_head_attention_moments(t, h, s, query, keys, S_start, R_start, D, H, c
 
 
 @each(MultiHeadAttention.y)
-def multi_head_attention_y(t, e, s, query, keys, values, peak, norm, S_start, R_start, D, E, H, causal, scale):
+def multi_head_attention_y(
+    t, g, s, query, keys, values, peak, norm, S_start, R_start, D, G, H, num_kv_heads, causal, scale
+):
     width = D // H
+    groups = 1 if num_kv_heads is None else H // num_kv_heads
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
-    h = e // (E // H)
+    h = g // (G // H)
+    shift = kv_shift(h, groups, width)
+    e = g + kv_shift(h, groups, G // H)
     total = 0.0
     for k in range(R_start[s], R_start[s + 1]):
         if not causal or k - R_start[s] <= t - S_start[s]:
             score = 0.0
             for d in range(h * width, (h + 1) * width):
-                score += query[t, d] * keys[k, d]
+                score += query[t, d] * keys[k, d + shift]
             total += math.exp(factor * score - peak[t, h] - norm[t, h]) * values[k, e]
     return total
 
 
 @each(MultiHeadAttention.delta)
-def multi_head_attention_delta(t, h, dy, y, E, H):
+def multi_head_attention_delta(t, h, dy, y, G, H):
     # Equal to the sum over keys of the probability times its gradient, but without reading the keys.
     total = 0.0
-    for e in range(h * (E // H), (h + 1) * (E // H)):
-        total += dy[t, e] * y[t, e]
+    for g in range(h * (G // H), (h + 1) * (G // H)):
+        total += dy[t, g] * y[t, g]
     return total
 
 
 @gradient(MultiHeadAttention.query)
 def multi_head_attention_dquery(
-    t, d, s, dy, query, keys, values, peak, norm, delta, S_start, R_start, D, E, H, causal, scale
+    t, d, s, dy, query, keys, values, peak, norm, delta, S_start, R_start, D, G, H, num_kv_heads, causal, scale
 ):
     width = D // H
-    depth = E // H
+    groups = 1 if num_kv_heads is None else H // num_kv_heads
+    depth = G // H
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
     h = d // width
+    shift = kv_shift(h, groups, width)
+    value_shift = kv_shift(h, groups, depth)
     total = 0.0
     for k in range(R_start[s], R_start[s + 1]):
         if not causal or k - R_start[s] <= t - S_start[s]:
             score = 0.0
             for j in range(h * width, (h + 1) * width):
-                score += query[t, j] * keys[k, j]
+                score += query[t, j] * keys[k, j + shift]
             # The Jacobian of softmax: the gradient of a probability minus their weighted mean.
             derivative = -delta[t, h]
-            for e in range(h * depth, (h + 1) * depth):
-                derivative += dy[t, e] * values[k, e]
-            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * derivative * keys[k, d]
+            for g in range(h * depth, (h + 1) * depth):
+                derivative += dy[t, g] * values[k, g + value_shift]
+            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * derivative * keys[k, d + shift]
     # The scale is common to all terms.
     return factor * total
 
 
 @gradient(MultiHeadAttention.keys)
 def multi_head_attention_dkeys(
-    k, d, r, dy, query, keys, values, peak, norm, delta, S_start, R_start, D, E, H, causal, scale
+    k, f, r, dy, query, keys, values, peak, norm, delta, S_start, R_start, D, G, H, num_kv_heads, causal, scale
 ):
     width = D // H
-    depth = E // H
+    depth = G // H
+    groups = 1 if num_kv_heads is None else H // num_kv_heads
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
-    h = d // width
     total = 0.0
-    for t in range(S_start[r], S_start[r + 1]):
-        if not causal or k - R_start[r] <= t - S_start[r]:
-            score = 0.0
-            for j in range(h * width, (h + 1) * width):
-                score += query[t, j] * keys[k, j]
-            derivative = -delta[t, h]
-            for e in range(h * depth, (h + 1) * depth):
-                derivative += dy[t, e] * values[k, e]
-            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * derivative * query[t, d]
+    # All heads of the queries that share this head of the keys.
+    for h in range(f // width * groups, (f // width + 1) * groups):
+        shift = kv_shift(h, groups, width)
+        value_shift = kv_shift(h, groups, depth)
+        for t in range(S_start[r], S_start[r + 1]):
+            if not causal or k - R_start[r] <= t - S_start[r]:
+                score = 0.0
+                for j in range(h * width, (h + 1) * width):
+                    score += query[t, j] * keys[k, j + shift]
+                derivative = -delta[t, h]
+                for g in range(h * depth, (h + 1) * depth):
+                    derivative += dy[t, g] * values[k, g + value_shift]
+                total += math.exp(factor * score - peak[t, h] - norm[t, h]) * derivative * query[t, f - shift]
     return factor * total
 
 
 @gradient(MultiHeadAttention.values)
-def multi_head_attention_dvalues(k, e, r, dy, query, keys, peak, norm, S_start, R_start, D, E, H, causal, scale):
+def multi_head_attention_dvalues(
+    k, e, r, dy, query, keys, peak, norm, S_start, R_start, D, G, H, num_kv_heads, causal, scale
+):
     width = D // H
+    depth = G // H
+    groups = 1 if num_kv_heads is None else H // num_kv_heads
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
-    h = e // (E // H)
     total = 0.0
-    for t in range(S_start[r], S_start[r + 1]):
-        if not causal or k - R_start[r] <= t - S_start[r]:
-            score = 0.0
-            for d in range(h * width, (h + 1) * width):
-                score += query[t, d] * keys[k, d]
-            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * dy[t, e]
+    for h in range(e // depth * groups, (e // depth + 1) * groups):
+        shift = kv_shift(h, groups, width)
+        value_shift = kv_shift(h, groups, depth)
+        for t in range(S_start[r], S_start[r + 1]):
+            if not causal or k - R_start[r] <= t - S_start[r]:
+                score = 0.0
+                for d in range(h * width, (h + 1) * width):
+                    score += query[t, d] * keys[k, d + shift]
+                total += math.exp(factor * score - peak[t, h] - norm[t, h]) * dy[t, e - value_shift]
     return total
 
 
 @onnx(MultiHeadAttention)
-def multi_head_attention_onnx(graph, query, keys, values, K_mask, D, E, H, causal, scale):
-    width = D // H
+def multi_head_attention_onnx(graph, query, keys, values, K_mask, D, E, G, H, num_kv_heads, causal, scale):
+    width, kv_heads = D // H, H if num_kv_heads is None else num_kv_heads
     factor = 1.0 / math.sqrt(width) if scale is None else scale
-    mask = graph.Unsqueeze(K_mask, [1, 2])
+    mask = graph.Unsqueeze(K_mask, [1, 2] if num_kv_heads is None else [1, 2, 3])
     # 0 times NaN or infinity in the padding would be NaN.
     values = graph.Where(graph.Unsqueeze(K_mask, [2]), values, 0.0)
-    own, others = (graph.Reshape(one, [0, 0, H, width]) for one in (query, keys))
-    heads = graph.Transpose(graph.Reshape(values, [0, 0, H, E // H]), perm=[0, 2, 1, 3])
-    own, others = graph.Transpose(own, perm=[0, 2, 1, 3]), graph.Transpose(others, perm=[0, 2, 3, 1])
+    # With groups, an axis of one element is broadcast over the heads that share keys and values.
+    shared = [kv_heads] if num_kv_heads is None else [kv_heads, 1]
+    last = len(shared) + 1
+    order = [0, *range(2, last + 1), 1, last + 1]
+    own = graph.Reshape(query, [0, 0, *([H] if num_kv_heads is None else [kv_heads, H // kv_heads]), width])
+    others = graph.Reshape(keys, [0, 0, *shared, width])
+    heads = graph.Transpose(graph.Reshape(values, [0, 0, *shared, E // kv_heads]), perm=order)
+    own, others = graph.Transpose(own, perm=order), graph.Transpose(others, perm=[*order[:-2], last + 1, 1])
     scores = graph.Mul(graph.MatMul(own, others), factor)
     if causal:
         seen = graph.LessOrEqual(graph.places(keys), graph.Unsqueeze(graph.places(query), [1]))
         mask = graph.And(mask, seen)
-    weights = graph.Softmax(graph.Where(mask, scores, -math.inf), axis=3)
+    weights = graph.Softmax(graph.Where(mask, scores, -math.inf), axis=last + 1)
     weights = graph.Where(mask, weights, 0.0)  # without any key the softmax is NaN
-    return graph.Reshape(graph.Transpose(graph.MatMul(weights, heads), perm=[0, 2, 1, 3]), [0, 0, E])
+    back = [0, last, *range(1, last), last + 1]
+    return graph.Reshape(graph.Transpose(graph.MatMul(weights, heads), perm=back), [0, 0, G])

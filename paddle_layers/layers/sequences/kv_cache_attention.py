@@ -4,7 +4,7 @@ import math
 
 from paddle_layers.define import Example, Float, Input, Int, Output, each, infer, layer, real
 
-from .attention import check_heads
+from .attention import check_heads, kv_shift
 
 
 @layer(
@@ -26,14 +26,15 @@ class AttentionStep:
     """
 
     query = Input("N D", "query of the current position")
-    own_key = Input("N D", "key of the current position")
+    own_key = Input("N F", "key of the current position")
     own_value = Input("N E", "value of the current position")
-    keys = Input("N K D", "cached keys of the previous positions, by row of the batch and position")
+    keys = Input("N K F", "cached keys of the previous positions, by row of the batch and position")
     values = Input("N K E", "cached values of the previous positions")
     row = Input("N K", "row of the batch that holds the key and the value of a position, from 0", kinds=("INT",))
     place = Input("N", "number of previous positions", kinds=("INT",))
-    y = Output("N E", "one vector per query", nan="where `row` or `place` exceeds the cache")
+    y = Output("N G", "one vector per query", nan="where `row` or `place` exceeds the cache")
     num_heads = Int("number of attention heads", default=1, min=1)
+    num_kv_heads = Int("number of heads of keys and values; if absent, `num_heads`", min=1, optional=True)
     scale = Float("scale of the dot products; if absent, one over the square root of the head size", optional=True)
     examples = (
         Example(query="2", own_key="2", own_value="3", keys="4x2", values="4x3", row="4 ids<2", place="ids<6"),
@@ -41,26 +42,34 @@ class AttentionStep:
             query="6", own_key="6", own_value="4", keys="2x6", values="2x4", row="2 ids<2", place="ids<3", num_heads=2,
             scale=1.5,
         ),
+        Example(
+            query="8", own_key="4", own_value="2", keys="3x4", values="3x2", row="3 ids<2", place="ids<4", num_heads=4,
+            num_kv_heads=2,
+        ),
     )  # fmt: skip
 
 
 @infer(AttentionStep)
-def attention_step_sizes(D, E, num_heads):
-    check_heads(D, E, num_heads)
-    return {}
+def attention_step_sizes(D, F, E, num_heads, num_kv_heads):
+    return {"G": E * check_heads(D, F, E, num_heads, num_kv_heads)}
 
 
 @each(AttentionStep.y)
-def attention_step_y(n, e, query, own_key, own_value, keys, values, row, place, N, K, D, E, num_heads, scale):
+def attention_step_y(
+    n, g, query, own_key, own_value, keys, values, row, place, N, K, D, G, num_heads, num_kv_heads, scale
+):
     if place[n] > K:
         return math.nan
     width = D // num_heads
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
-    first = e // (E // num_heads) * width
+    groups = 1 if num_kv_heads is None else num_heads // num_kv_heads
+    h = g // (G // num_heads)
+    shift = kv_shift(h, groups, width)
+    e = g + kv_shift(h, groups, G // num_heads)
     # Online softmax: it starts with the current position, so that the sum is never 0.
     peak = 0.0
-    for d in range(first, first + width):
-        peak += query[n, d] * own_key[n, d]
+    for d in range(h * width, (h + 1) * width):
+        peak += query[n, d] * own_key[n, d + shift]
     peak *= factor
     total = 1.0
     weighted = own_value[n, e]
@@ -69,8 +78,8 @@ def attention_step_y(n, e, query, own_key, own_value, keys, values, row, place, 
         if r >= N:
             return math.nan
         score = 0.0
-        for d in range(first, first + width):
-            score += query[n, d] * keys[r, k, d]
+        for d in range(h * width, (h + 1) * width):
+            score += query[n, d] * keys[r, k, d + shift]
         score *= factor
         # The sums so far are rescaled to the new maximum.
         best = max(peak, score)

@@ -10,6 +10,7 @@ from paddle_layers.define import (
     Input,
     Int,
     Output,
+    Param,
     each,
     gradient,
     infer,
@@ -129,6 +130,55 @@ def onnx_rows(graph, x, places):
     """The rows of padded sequences at some places; beyond the end, any rows."""
     last = graph.Sub(graph.Shape(x, start=1, end=2), 1)
     return graph.GatherND(x, graph.Unsqueeze(graph.Min(places, last), [2]), batch_dims=1)
+
+
+@layer(
+    "class_token",
+    terms=("class token", "CLS token", "classification token", "learned first step"),
+    since=1,
+)
+class ClassToken:
+    """Class token: a learned step before the first step of each sequence, as in vision transformers.
+
+    `y[s] = token followed by x[s]`. Attention collects the contents of the other steps in it, and `seq_first` after the
+    last block gives one vector per sequence for classification (Devlin et al. 2018; Dosovitskiy et al. 2020). An empty
+    sequence stays empty.
+    """
+
+    x = Input("T:S C", "sequences of feature vectors", seq=(1,))
+    token = Param("C", "the first step of each sequence", init=("gaussian", {"std": 0.02}))
+    y = Output("R:S C", "sequences with one more step")
+    examples = (Example(x="sequence of 3"), Example(x="sequence of 1"))
+
+
+@starts(ClassToken)
+def class_token_starts(T_start):
+    return T_start + np.append(0, np.cumsum(np.diff(T_start) > 0))
+
+
+@each(ClassToken.y)
+def class_token_y(r, c, s, x, token, T_start, R_start):
+    return token[c] if r == R_start[s] else x[T_start[s] + r - R_start[s] - 1, c]
+
+
+@gradient(ClassToken.x)
+def class_token_dx(t, c, s, dy, T_start, R_start):
+    return dy[R_start[s] + 1 + t - T_start[s], c]
+
+
+@gradient(ClassToken.token)
+def class_token_dtoken(c, dy, R_start):
+    total = 0.0
+    for s in range(len(R_start) - 1):
+        if R_start[s] < R_start[s + 1]:
+            total += dy[R_start[s], c]
+    return total
+
+
+@onnx(ClassToken)
+def class_token_onnx(graph, x, token, T_lengths, C):
+    first = graph.Expand(graph.shaped(token, 1, C), graph.Concat(graph.Shape(x, start=0, end=1), [1, C], axis=0))
+    return graph.Concat(first, x, axis=1), graph.Add(T_lengths, graph.Cast(graph.Greater(T_lengths, 0), to=7))
 
 
 @layer(

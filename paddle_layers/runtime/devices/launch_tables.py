@@ -57,7 +57,7 @@ class Section:
 
     def program(self, rows: Rows) -> tuple[Ints, Ints]:
         """Launches in execution order, and the step of each in its innermost group."""
-        layout = rows.layouts[self.loops[0][0]]
+        layout = rows.layout(self.loops[0][0])
         return self._runs(rows, np.arange(self.first, self.last), 0, range(len(layout.first)))
 
     def _runs(self, rows: Rows, launches: Ints, depth: int, steps: Iterable[int]) -> tuple[Ints, Ints]:
@@ -78,7 +78,7 @@ class Section:
             if group is None:
                 yield own, np.full(len(own), step)
             else:
-                begin, end = rows.layouts[group].parts[step : step + 2]
+                begin, end = rows.layout(group).parts[step : step + 2]
                 yield self._runs(rows, own, depth + 1, range(begin, end))
 
     def _inner(self, launch: int, depth: int) -> Steps | None:

@@ -20,6 +20,8 @@ class Domain:
     """Whether an operation creates the rows from values that are only known during a pass."""
     chosen_rows: int = 0
     """Row count for kernel selection; 0: the capacity."""
+    chunk: bool = False
+    """Whether these are the rows of a chunk of a batch, in memory that all chunks share: always the capacity."""
 
     def ancestors(self) -> list[Domain]:
         """The domains that group this one, innermost first."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .domains import Domain, Extent
-from .steps import StepLayout, Steps
+from .steps import Chunks, StepLayout, Steps
 
 Ints = NDArray[np.int64]
 Starts = dict[tuple[Domain, Domain], Ints]
@@ -31,9 +31,13 @@ class Rows:
     whole: dict[Domain, float] = field(default_factory=dict)
     """Rows of the batch of which these are a part, where other processes have the rest."""
 
+    def layout(self, loop: Steps) -> StepLayout:
+        """The steps of a loop."""
+        return loop.layout(self.of(loop.rows)) if isinstance(loop, Chunks) else self.layouts[loop]
+
     def of(self, domain: Domain) -> int:
         """Number of rows of a domain; 0 before it is known."""
-        return self.counts.get(domain, 0)
+        return self.counts.get(domain, domain.capacity if domain.chunk else 0)
 
     def size(self, extent: Extent) -> int:
         """An extent as a number."""
@@ -41,7 +45,7 @@ class Rows:
 
 
 class StepRows(NamedTuple):
-    """The rows of a batch in the steps of a recurrent group."""
+    """The rows of a batch in the steps of a loop."""
 
     rows: Rows
     steps: Steps
@@ -49,13 +53,15 @@ class StepRows(NamedTuple):
     @property
     def layout(self) -> StepLayout:
         """Rows per step."""
-        return self.rows.layouts[self.steps]
+        return self.rows.layout(self.steps)
 
     def range_of(self, domain: Domain) -> tuple[Ints, Ints] | None:
         """First row and one past the last of each step in a domain; `None` for a domain outside of the group."""
         layout = self.layout
         if domain is self.steps.rows:
             return layout.first, layout.last
+        if isinstance(self.steps, Chunks):
+            return (np.zeros_like(layout.first), layout.counts) if domain is self.steps.chunk else None
         if domain is self.steps.following:
             return np.zeros_like(layout.first), layout.following
         for group in self.steps.inner:

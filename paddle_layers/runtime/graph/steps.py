@@ -161,3 +161,17 @@ class Steps:
             if domain in (group.rows, group.longest_first, group.opening):
                 return True
         return any(self.holds(outermost) for outermost in domain.ancestors()[-1:])
+
+
+class Chunks(Steps):
+    """A loop over contiguous chunks of at most `size` rows; what only a chunk has are the rows `chunk`."""
+
+    def __init__(self, rows: Domain, size: int) -> None:
+        # Nothing of a group but what a loop needs: no rows are reordered.
+        self.rows, self.size, self.outer, self.inner = rows, size, None, []
+        self.chunk = Domain(f"chunk of {rows.name}", capacity=size, chunk=True)
+
+    def layout(self, count: int) -> StepLayout:
+        """The chunks of so many rows."""
+        first = np.arange(0, count, self.size)
+        return StepLayout(first, np.minimum(first + self.size, count), np.array([0, len(first)]), np.zeros(1, np.int64))

@@ -39,7 +39,7 @@ class Computation(NamedTuple):
 
 
 class Loop(NamedTuple):
-    """The steps of a recurrent group, in forward or reverse order."""
+    """The steps of a recurrent group, or chunks of rows, in forward or reverse order."""
 
     steps: Steps
     backward: bool

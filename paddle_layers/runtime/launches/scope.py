@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from paddle_layers.define.fields.axes import REST
 from paddle_layers.define.fields.tensors import Field
 from paddle_layers.define.fields.types import product
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.runtime.graph.domains import Extent, RowsOf, Value, capacity_of, rows_of
+from paddle_layers.runtime.graph.domains import Domain, Extent, RowsOf, Value, capacity_of, rows_of
 from paddle_layers.runtime.graph.graph import Op
 
 from .arguments import Argument, Key, Ref, plain_argument
@@ -30,6 +31,8 @@ class OperationScope:
         self.device = device
         self.steps = op.steps
         """The steps in which what is made now runs; None: it runs on all rows at once."""
+        self.chunks: dict[str, Domain] = {}
+        """Rows of the tensors that have only those of a chunk of the batch, by name."""
 
     def shape(self, field_: Field, item: int = 0) -> tuple[Extent, ...]:
         """Shape of a field for a point function: rows first, `...` merged, axes of width 1 omitted."""
@@ -47,6 +50,8 @@ class OperationScope:
             elif axis.name != "1":
                 sizes = op.binding.sizes[axis.name]
                 shape.append(Extent(sizes[item] if axis.per_item else sizes))
+        if field_.name in self.chunks:
+            shape[0] = replace(shape[0], domain=self.chunks[field_.name])
         return tuple(shape)
 
     def rows(self, name: str) -> Extent:

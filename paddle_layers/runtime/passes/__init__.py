@@ -16,11 +16,13 @@ from paddle_layers.kernels.tuned import kernels_without, point_functions_only
 
 PASSES = (
     # The first two decide which gradients exist, the next two which kernel computes a function: they act while launches
-    # are created. All others rewrite or order a list of launches.
+    # are created. All after the fifth rewrite or order a list of launches.
     "sparse gradients",  # the gradient of a table only has the rows that a batch uses
     "gradient pruning",  # only gradients that lead to trained parameters are computed
     "winograd",  # 3x3 convolutions, also of volumes: a quarter of the products, slightly larger rounding errors
     "tuned kernels",  # tuned kernels replace point functions where shapes are large enough
+    # While launches are created, too: those of both passes are repeated in a loop.
+    "chunked cross-entropy",  # scores of many classes that only a loss reads exist for a chunk of the rows at a time
     # Before everything that counts readers: a launch that is going to be removed must not keep a buffer alive, nor
     # prevent fusion.
     "dead-code elimination",  # results that nothing reads are not computed

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 from paddle_layers.define.functions.point_functions import Function
@@ -17,6 +18,8 @@ from paddle_layers.runtime.launches.scope import OperationScope
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient, make_sparse_gradient
 from paddle_layers.runtime.launches.step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
+from paddle_layers.runtime.passes import runs
+from paddle_layers.runtime.passes.chunked_cross_entropy import ChunkedLoss
 from paddle_layers.runtime.passes.gradients import GradientNeeds
 
 from .workspace import Workspace
@@ -25,8 +28,13 @@ from .workspace import Workspace
 class BackwardPass:
     """Launches of the backward pass. An output gradient without a weight is passed by the caller."""
 
-    def __init__(self, workspace: Workspace, output_gradients: Mapping[str, float | None]) -> None:
-        self.workspace = workspace
+    def __init__(
+        self,
+        workspace: Workspace,
+        output_gradients: Mapping[str, float | None],
+        scores: Mapping[Op, Sequence[Launch]],
+    ) -> None:
+        self.workspace, self._scores = workspace, scores
         self.launches: list[Launch] = []
         self.gradients: dict[str, Buffer] = {}
         self.sparse_gradients: list[SparseGradient] = []
@@ -54,7 +62,9 @@ class BackwardPass:
         for op in reversed(self.workspace.graph.ops):
             around = self._enter(chain(op.steps), around)
             first = len(self.launches)
-            if op.carried is not None:
+            if op in self.workspace.chunked:
+                self._chunked(op, self.workspace.chunked[op])
+            elif op.carried is not None:
                 self._memory_gradient(op)
             elif self.needs.active(op):
                 self._operation(op)
@@ -140,6 +150,26 @@ class BackwardPass:
                 run(op.steps)
             else:
                 self._later.append(partial(run, None))
+
+    def _chunked(self, op: Op, chunked: ChunkedLoss) -> None:
+        """The scores of a chunk of rows again, and all gradients that follow from them."""
+        if op is not chunked.scores or not self.needs.active(op):
+            return
+        for parameter in (one for items in op.params.values() for one in items if one.trained):
+            # Every chunk adds its contribution, the first one, too.
+            if parameter not in self.written:
+                self.written.add(parameter)
+                self.launches.append(_clear(parameter))
+        first = len(self.launches)
+        self.launches += [replace(launch) for launch in self._scores[op]]
+        self._operation(chunked.loss)
+        scores, gradient = self.workspace.buffer(op.outputs[0]), self._gradient(op.outputs[0])
+        # In place within every chunk, which the analysis of lifetimes cannot see in a loop.
+        if runs("in place") and (scores, gradient) in self.launches[-1].takeovers:
+            gradient.same_as = scores
+        self._operation(op)
+        in_loop(self.launches[first:], chunked.chunks, backward=True)
+        del self.gradients[op.outputs[0].name]  # no one can read it: it is that of the last chunk
 
     def _function(self, scope: OperationScope, function: Function, read_again: set[str], steps: Steps | None) -> None:
         scope.steps = steps

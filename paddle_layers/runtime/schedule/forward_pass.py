@@ -19,6 +19,7 @@ from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.scope import OperationScope
 from paddle_layers.runtime.launches.step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
+from paddle_layers.runtime.passes.chunked_cross_entropy import ChunkedLoss
 
 from .workspace import Workspace
 
@@ -30,12 +31,16 @@ class ForwardPass:
         self.workspace = workspace
         self.launches: list[Launch] = []
         self.stats: list[tuple[Op, dict[str, Ref]]] = []
+        self.scores: dict[Op, list[Launch]] = {}
+        """Launches of scores that exist for a chunk at a time; the backward pass repeats them."""
         self._moved: set[Parameter] = set()
         self._read: set[Parameter] = set()
         self._loop_start = 0
         """Where the loop that is being filled begins; what does not depend on a step is put before it."""
         for op in workspace.graph.ops:
-            if op.carried is None:
+            if op in workspace.chunked:
+                self._chunked(op, workspace.chunked[op])
+            elif op.carried is None:
                 self._operation(op)
             else:
                 self._memory(op, op.carried)
@@ -84,6 +89,16 @@ class ForwardPass:
             counted = {name: scope.tensors[name][0] for name in op.layer.stats}
             workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]
             self.stats.append((op, counted))
+
+    def _chunked(self, op: Op, chunked: ChunkedLoss) -> None:
+        """A layer of scores directly before its loss, in a loop over chunks of the rows."""
+        if op is not chunked.loss:
+            return
+        first = len(self.launches)
+        self._operation(chunked.scores)
+        self.scores[chunked.scores] = self.launches[first:]
+        self._operation(chunked.loss)
+        in_loop(self.launches[first:], chunked.chunks, backward=False)
 
     def _keep_states(self, scope: OperationScope, update: Function) -> dict[str, list[Ref]]:
         """Copies of the states that an update changes and the backward pass reads."""

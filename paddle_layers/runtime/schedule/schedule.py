@@ -12,6 +12,7 @@ from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
 from paddle_layers.runtime.passes.buffer_reuse import take_over
 from paddle_layers.runtime.passes.cache_blocked_fusion import fuse_blocks, group_launches
+from paddle_layers.runtime.passes.chunked_cross_entropy import find_chunked_losses
 from paddle_layers.runtime.passes.elision import elide_concat, elide_copies, eliminate_dead_code
 from paddle_layers.runtime.passes.epilogues import fuse_epilogues
 from paddle_layers.runtime.passes.kernel_fusion import fuse_kernels
@@ -45,8 +46,10 @@ class LaunchSchedule:
         updates: Updates | None = None,
         divisors_only: bool = False,
     ) -> None:
-        workspace = Workspace(graph, dtype, training=training, device=device)
-        forward, backward = ForwardPass(workspace), BackwardPass(workspace, output_gradients)
+        chunked = find_chunked_losses(graph, keep, dtype)
+        workspace = Workspace(graph, dtype, training=training, device=device, chunked=chunked)
+        forward = ForwardPass(workspace)
+        backward = BackwardPass(workspace, output_gradients, forward.scores)
         # After both passes: only the index arrays that some launch reads get memory.
         workspace.keep_indices()
         self.graph, self.dtype, self.device, self.index_arrays = graph, dtype, device, workspace.index_arrays

@@ -14,12 +14,15 @@ from paddle_layers.runtime.launches.from_functions import make_launches
 from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.scope import OperationScope
+from paddle_layers.runtime.passes.chunked_cross_entropy import ChunkedLoss
 
 
 class Workspace:
     """Buffers and names of one phase."""
 
-    def __init__(self, graph: Graph, dtype: str, *, training: bool, device: str) -> None:
+    def __init__(
+        self, graph: Graph, dtype: str, *, training: bool, device: str, chunked: Iterable[ChunkedLoss] = ()
+    ) -> None:
         self.graph, self.dtype, self.training, self.device = graph, dtype, training, device
         self.index_arrays = IndexArrays(dtype)
         self.kept: list[Buffer] = []
@@ -29,6 +32,9 @@ class Workspace:
         self.values: dict[str, Buffer] = {}
         self.divisors: dict[str, Buffer] = {}
         """Of losses that are not means over all rows, by the name of the value: one number each."""
+        self.chunked = {op: one for one in chunked for op in (one.scores, one.loss)}
+        """Operations that run in chunks of the rows."""
+        self._chunks = {one.scores.outputs[0]: one.chunks.chunk for one in self.chunked.values()}
         self._data: dict[Value, Buffer] = {}
         self._scopes: dict[Op, OperationScope] = {}
         self._made_in = {value: op.steps for op in graph.ops for value in op.outputs}
@@ -49,7 +55,7 @@ class Workspace:
         buffer = self._data.get(value)
         if buffer is None:
             dtype = "int64" if value.type.kind == "INT" else self.dtype
-            extent = rows_of(value.domain, value.type.columns)
+            extent = rows_of(self._chunks.get(value, value.domain), value.type.columns)
             buffer = self._data[value] = Buffer(value.name, extent, dtype)
             self.values[value.name] = buffer
             if dtype == "int64":
@@ -64,6 +70,10 @@ class Workspace:
 
     def _new_scope(self, op: Op) -> OperationScope:
         scope = OperationScope(op, self.training, {}, self.index_arrays, self.device)
+        if op in self.chunked:
+            chunked = self.chunked[op]
+            first = next(iter(op.layer.outputs if op is chunked.scores else op.layer.inputs))
+            scope.chunks[first] = chunked.chunks.chunk
         tensors = scope.tensors
         for name, input_ in op.layer.inputs.items():
             tensors[name] = [self._ref(scope, input_, value, item) for item, value in enumerate(op.argument(name))]
