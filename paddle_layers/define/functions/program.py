@@ -65,12 +65,16 @@ class Program:
         """Whether values of the tensor `name` are read: `x.shape` and `len(x)` read none."""
         return name in self._value_uses
 
+    def value_uses(self, name: str) -> Sequence[ast.Name]:
+        """The nodes that read values of the tensor `name`."""
+        return self._value_uses.get(name, ())
+
     def reads_own_element(self, name: str, indices: Sequence[str]) -> bool:
         """Whether `name` is read at the element's own indices only, so that the result may take its place."""
         key = (name, tuple(indices))
         if key not in self._own_element:
             own = {id(node.value) for node, parts in self._subscripts if _is_name(node.value, name) and parts == key[1]}
-            uses = self._value_uses.get(name, ())
+            uses = self.value_uses(name)
             self._own_element[key] = not self._assigned & set(indices) and all(id(node) in own for node in uses)
         return self._own_element[key]
 
