@@ -63,10 +63,11 @@ def _check_functions(layer: LayerDefinition) -> None:
 def _derived_gradients(layer: LayerDefinition, computed: set[str]) -> list[Function]:
     """Gradients of what no function differentiates: parameters, and all inputs of a layer without any gradient."""
     written = any(f.role == "gradient" and not isinstance(f.targets[0], Bias) for f in layer.functions)
-    inputs = [field for field in layer.inputs.values() if "DENSE" in field.kinds]
-    if not written and (layer.is_sink and not layer.outputs or inputs and not any(field.derivative for field in inputs)):
+    dense = [field for field in layer.inputs.values() if "DENSE" in field.kinds]
+    inputs = [field for field in dense if field.derivative]
+    if not written and (not layer.outputs or (dense and not inputs)):
         return []
-    found = [] if written else [derived_gradient(layer, field) for field in inputs if field.derivative]
+    found = [] if written else [derived_gradient(layer, field) for field in inputs]
     for name, field in layer.params.items():
         if f"d{name}" not in computed:
             function = derived_gradient(layer, field)
