@@ -359,22 +359,6 @@ def trans_fc_y(n, k, x, weight, C):
     return total
 
 
-@gradient(TransposedFullyConnected.x)
-def trans_fc_dx(n, c, dy, weight, K):
-    total = 0.0
-    for k in range(K):
-        total += dy[n, k] * weight[k, c]
-    return total
-
-
-@gradient(TransposedFullyConnected.weight)
-def trans_fc_dweight(k, c, dy, x, N):
-    total = 0.0
-    for n in range(N):
-        total += dy[n, k] * x[n, c]
-    return total
-
-
 @onnx(TransposedFullyConnected)
 def trans_fc_onnx(graph, x, weight, bias):
     # Gemm transposes by an attribute, so that the tied weight is stored once.

@@ -172,11 +172,6 @@ def tanh_y(i, x):
     return math.tanh(x[i])
 
 
-@gradient(Tanh.x)
-def tanh_dx(i, dy, y):
-    return dy[i] * (1.0 - y[i] * y[i])  # no second hyperbolic tangent
-
-
 @onnx(Tanh)
 def tanh_onnx(graph, x):
     return graph.Tanh(x)
@@ -245,11 +240,6 @@ class Linear:
 @each(Linear.y)
 def linear_y(i, x):
     return x[i]
-
-
-@gradient(Linear.x)
-def linear_dx(i, dy):
-    return dy[i]
 
 
 @onnx(Linear)

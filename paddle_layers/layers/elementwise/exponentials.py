@@ -49,13 +49,6 @@ def exp_y(i, x, base, scale, shift):
     return math.exp(exponent) if base is None else base**exponent
 
 
-@gradient(Exp.x)
-def exp_dx(i, dy, y, base, scale):
-    # An exponential is proportional to its derivative, so that the gradient reads the output.
-    slope = scale if base is None else scale * math.log(base)
-    return dy[i] * slope * y[i]
-
-
 @onnx(Exp)
 def exp_onnx(graph, x, base, scale, shift):
     exponent = graph.Add(graph.Mul(x, scale), shift)

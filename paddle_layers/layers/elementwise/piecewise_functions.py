@@ -91,16 +91,6 @@ def clip_y(i, x, min, max):
     return x[i]
 
 
-@gradient(Clip.x)
-def clip_dx(i, dy, x, min, max):
-    # By the input: values at a limit pass the gradient on, values beyond it do not, and `y` is the same for both.
-    if min is not None and x[i] < min:
-        return 0.0
-    if max is not None and x[i] > max:
-        return 0.0
-    return dy[i]
-
-
 @onnx(Clip)
 def clip_onnx(graph, x, min, max):
     return graph.Clip(x, min, max)
@@ -176,14 +166,6 @@ def hard_swish_y(i, x):
     return x[i] if x[i] >= 3.0 else x[i] * (x[i] + 3.0) / 6.0
 
 
-@gradient(HardSwish.x)
-def hard_swish_dx(i, dy, x):
-    # By the input: the function is not monotonic, so that the output does not determine the derivative.
-    if x[i] <= -3.0:
-        return 0.0
-    return dy[i] if x[i] >= 3.0 else dy[i] * (2.0 * x[i] + 3.0) / 6.0
-
-
 @onnx(HardSwish)
 def hard_swish_onnx(graph, x):
     return graph.HardSwish(x)
@@ -206,13 +188,6 @@ class Abs:
 @each(Abs.y)
 def abs_y(i, x):
     return abs(x[i])
-
-
-@gradient(Abs.x)
-def abs_dx(i, dy, x):
-    if x[i] == 0.0:
-        return 0.0
-    return dy[i] if x[i] > 0.0 else -dy[i]
 
 
 @onnx(Abs)

@@ -48,16 +48,6 @@ def hinge_loss_cost(n, x, label, C, norm):
     return cost
 
 
-@gradient(HingeLoss.x)
-def hinge_loss_dx(n, c, dcost, x, label, norm):
-    sign = 1.0 if c == label[n] else -1.0
-    missing = max(0.0, 1.0 - sign * x[n, c])
-    if norm == "L1":
-        # At the corner itself the derivative is 0.
-        return -sign * dcost[n] if missing > 0.0 else 0.0
-    return -2.0 * sign * dcost[n] * missing
-
-
 @layer(
     "perceptron_loss",
     elsewhere={"KUnet": "PercLoss"},
@@ -149,14 +139,6 @@ def huber_classification_cost(n, x, label):
     if a >= 1.0:
         return 0.0
     return -4.0 * a if a < -1.0 else (1.0 - a) * (1.0 - a)
-
-
-@gradient(HuberClassification.x)
-def huber_classification_dx(n, dcost, x, label):
-    sign = 1.0 if label[n] == 1 else -1.0
-    a = sign * x[n]
-    # Clamped, `a` gives the constant slope of the linear part.
-    return 0.0 if a >= 1.0 else -2.0 * sign * dcost[n] * (1.0 - max(a, -1.0))
 
 
 @layer(
