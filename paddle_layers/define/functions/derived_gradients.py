@@ -42,7 +42,8 @@ def derived_gradient(layer: LayerDefinition, target: Field) -> Function | None:
         return _Gradient(layer, function, target).function()
     except NotDerivable as error:
         what = "parameter" if target.name in layer.params else "input"
-        remedy = f"write @gradient({layer.owner.__name__}.{target.name})"
+        role = "python" if function.python else "gradient"
+        remedy = f"write @{role}({layer.owner.__name__}.{target.name})"
         if what == "input":
             remedy += f", or declare `{target.name}` with `derivative=False` if it has no gradient"
         line = function.line + getattr(error.node, "lineno", 1) - 1

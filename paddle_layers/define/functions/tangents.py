@@ -27,8 +27,8 @@ from .program import Program, copied, names_of, without_dead_code
 
 Call = Callable[..., Any]
 
-INLINE = 24
-"""Nodes of a derivative that takes the place of its name, so that a 0 in a branch of it is folded."""
+INLINE, INLINE_BRANCHES = 24, 120
+"""Nodes of a derivative that takes the place of its name; of one with branches, in which a 0 is folded then."""
 
 
 class NotDerivable(Exception):
@@ -91,7 +91,9 @@ class Tangent:
         return any(self.is_active(part) for part in parts if isinstance(part, ast.expr))
 
     def _is_element(self, node: ast.expr) -> bool:
-        return self.tensor and isinstance(node, ast.Subscript) and names_of(node.value) == {self.variable}
+        if not (self.tensor and isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)):
+            return False
+        return node.value.id == self.variable
 
     def derivative(self, node: ast.expr) -> ast.expr:
         """The derivative of an expression."""
@@ -181,7 +183,7 @@ class Tangent:
 
     def tangent(self, name: str) -> str:
         """The name of the derivative of a local name."""
-        return f"d{name}" if f"d{name}" not in self.names else f"d{name}_"
+        return f"d{name}" if f"d{name}" not in self.names else f"{name}_derivative"
 
     def finish(self, derivative: ast.expr) -> ast.expr:
         """What a derived function returns, from the derivative of what its origin returns."""
@@ -224,7 +226,8 @@ class Tangent:
     def _set(self, name: str, derivative: ast.expr) -> list[ast.stmt]:
         nodes = list(ast.walk(derivative))
         changing = {*self.changing, *map(self.tangent, self.stored)}
-        if len(nodes) <= INLINE and not names_of(derivative) & changing:
+        most = INLINE_BRANCHES if any(isinstance(node, ast.IfExp) for node in nodes) else INLINE
+        if len(nodes) <= most and not names_of(derivative) & changing:
             self.known[name] = derivative
             return []
         self.known.pop(name, None)

@@ -99,6 +99,7 @@ def log_y(i, x, base, scale, shift):
 
 @gradient(Log.x)
 def log_dx(i, dy, x, base, scale, shift):
+    # Not derived: the branch of 0 is constant, but the derivative there is infinite.
     slope = scale if base is None else scale / math.log(base)
     return dy[i] * slope / (shift + scale * x[i])
 
@@ -144,7 +145,7 @@ def softplus_y(i, x, beta):
 
 @gradient(Softplus.x)
 def softplus_dx(i, dy, y, beta):
-    # `1 - exp(-beta * y)` is the sigmoid of `beta * x`; `expm1` keeps its digits where it is small.
+    # By the output: `1 - exp(-beta * y)` is the sigmoid of `beta * x`; `expm1` keeps its digits where it is small.
     return -dy[i] * math.expm1(-beta * y[i])
 
 
