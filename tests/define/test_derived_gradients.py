@@ -147,6 +147,16 @@ def logistic_derivative(v):
 
 
 @pl.helper
+def log(v):
+    return v * v
+
+
+@pl.helper
+def some(v, width=1.0):
+    return v * width
+
+
+@pl.helper
 def endless(v):
     return v if v > 9.0 else endless(v + v)
 
@@ -227,6 +237,7 @@ ACTIVATIONS: dict[str, tuple[str, Callable[[Any], Any]]] = {
         lambda v: np.where(v**2 + 0.1 >= 1, 0, 0.9 - v**2) * 2 * v,
     ),
     "written_derivative": ("return logistic(x[i])", lambda v: 1 / (2 + np.exp(v) + np.exp(-v))),
+    "helper_named_like_a_rule": ("return log(x[i])", lambda v: 2 * v),
     "floor": ("return math.floor(x[i]) * x[i]", np.floor),
     "constant_local": ("k = 2 if i > 2 else 3\n    return x[i] * k", lambda _: np.array([3, 3, 3, 2, 2])),
 }  # fmt: skip
@@ -300,6 +311,12 @@ SUMS: dict[str, tuple[str, Callable[[Any, Any, Any], Any]]] = {
         "        two += a * g[c]\n    return one + two * (1.0 if w is None else w[n])",
         lambda x, w, g: (x * g).sum(1) + 2 * g.sum() * w,
     ),
+    "a_loop_of_another_tensor": (
+        "one = 0.0\n    for c in range(C):\n        one += x[n, c] * x[n, c] + g[c]\n    norm = 0.0\n"
+        "    for c in range(C):\n        norm += 1.0 + math.exp(c)\n"
+        "    return one * (1.0 if w is None else w[n]) / norm",
+        lambda x, w, g: ((x**2).sum(1) + g.sum()) * w / (3 + np.exp(np.arange(3)).sum()),
+    ),
 }
 
 
@@ -361,11 +378,12 @@ OUTSIDE = {
     "other = x\n    return other[i]": (1, "it uses `x` other than by its elements, `x[i]`"),
     "return x[i:][0]": (1, "it uses `x` other than by its elements, `x[i]`"),
     "low, high = x[i], 1.0\n    return low * high": (1, "an assignment of several values at once"),
-    "return math.gamma(x[i])": (1, "`gamma` has no derivative rule"),
+    "return math.gamma(x[i])": (1, "`math.gamma` has no derivative rule"),
     "return x[i] % 2.0": (1, "`x[i] % 2.0` has no derivative rule"),
     "v = [x[i], 1.0]\n    return v[0]": (1, "`[x[i], 1.0]` has no derivative rule"),
     "v = x[i]\n    while v > 1.0:\n        v = v / 2.0\n    return v": (2, "`while v > 1.0:` has no derivative"),
     "for v in [x[i], 0.0]:\n        return v\n    return 0.0": (1, "a loop over other values than a range"),
+    "return some(x[i])": (1, "`some(x[i])` does not have all arguments"),
     "return endless(x[i])": (1, "in `endless`, in `endless`, which calls itself"),
     "i = i // 2\n    return x[i]": (2, "it reads `x[i]`, where `i` is neither an index of `y`"),
 }

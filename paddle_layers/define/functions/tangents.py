@@ -139,9 +139,11 @@ class Tangent:
             return self._call(ast.copy_location(ast.Call(node.func, [first, node.args[-1]], []), node))
         if len(RULES.get(name, ())) == len(node.args):
             return self._by_table(name, node, node.args, derivatives)
-        helper = self.call.__globals__.get(name)
-        if helper not in HELPERS:
-            raise NotDerivable(f"`{name}` has no derivative rule", node)
+        if not name.startswith("@"):
+            raise NotDerivable(f"`{ast.unparse(node.func)}` has no derivative rule", node)
+        helper = self.call.__globals__[name[1:]]
+        if len(node.args) != len(Program.of(helper).arguments):
+            raise NotDerivable(f"`{ast.unparse(node)}` does not have all arguments", node)
         total: ast.expr = ZERO
         for place, derivative in enumerate(derivatives):
             if not is_zero(derivative):
@@ -159,17 +161,19 @@ class Tangent:
         return total
 
     def _callee(self, node: ast.Call) -> str:
-        """The name of a called function; that of a function of `math` without the module."""
+        """The name of a called function: of `math` without the module, of a helper with an `@`."""
         name = node.func
         if isinstance(name, ast.Attribute) and isinstance(name.value, ast.Name):
             return name.attr if self.call.__globals__.get(name.value.id) is math else ""
-        return name.id if isinstance(name, ast.Name) else ""
+        if not isinstance(name, ast.Name):
+            return ""
+        return f"@{name.id}" if self.call.__globals__.get(name.id) in HELPERS else name.id
 
     def _partial(self, helper: Call, place: int, node: ast.Call) -> str:
         """The helper that computes a partial derivative: the author's `NAME_derivative`, or a derived one."""
         program = Program.of(helper)
         written = helper.__globals__.get(f"{helper.__name__}_derivative")
-        if place == 0 and written in HELPERS:
+        if place == 0 and written in HELPERS and Program.of(written).arguments == program.arguments:
             found: Call = written
         else:
             try:
@@ -206,8 +210,11 @@ class Tangent:
             return [*before, ast.If(statement.test, then or [ast.Pass()], otherwise)]
         if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name) and not statement.orelse:
             if statement.target.id in self.iterations:
-                self._check_iteration(statement)
-                return self.block(statement.body)
+                if any(isinstance(node, ast.Subscript) and self._is_element(node) for node in ast.walk(statement)):
+                    self._check_iteration(statement)
+                    return self.block(statement.body)
+                # Another loop with a variable of the same name, which becomes an index.
+                statement = copied(statement, {statement.target.id: f"{statement.target.id}_"})
             before = self._settled([statement])
             return [*before, ast.For(statement.target, statement.iter, self._branch(statement.body), [])]
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
@@ -270,12 +277,12 @@ class Tangent:
         sums = own - defined
         for node in nodes:
             if isinstance(node, ast.Assign) and any(names_of(target) & sums for target in node.targets):
-                raise NotDerivable(
-                    f"`{ast.unparse(node)}` depends on the order of the loop over `{self.variable}`", node
-                )
+                raise NotDerivable(f"`{ast.unparse(node)}` depends on the order of {over}", node)
         self.sums |= dict.fromkeys(sums, loop)
         loops = [
-            n for n in ast.walk(self.program.tree) if isinstance(n, ast.For) and names_of(n.target) & self.iterations
+            node
+            for node in ast.walk(self.program.tree)
+            if isinstance(node, ast.For) and names_of(node.target) & self.iterations
         ]
         inside = {id(node) for one in loops for node in ast.walk(one)}
         for node in ast.walk(self.program.tree):
