@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import linecache
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -142,7 +143,7 @@ class Tangent:
         if not name.startswith("@"):
             raise NotDerivable(f"`{ast.unparse(node.func)}` has no derivative rule", node)
         helper = self.call.__globals__[name[1:]]
-        if len(node.args) != len(Program.of(helper).arguments):
+        if len(node.args) != len(_program(helper).arguments):
             raise NotDerivable(f"`{ast.unparse(node)}` does not have all arguments", node)
         total: ast.expr = ZERO
         for place, derivative in enumerate(derivatives):
@@ -171,9 +172,9 @@ class Tangent:
 
     def _partial(self, helper: Call, place: int, node: ast.Call) -> str:
         """The helper that computes a partial derivative: the author's `NAME_derivative`, or a derived one."""
-        program = Program.of(helper)
+        program = _program(helper)
         written = helper.__globals__.get(f"{helper.__name__}_derivative")
-        if place == 0 and written in HELPERS and Program.of(written).arguments == program.arguments:
+        if place == 0 and written in HELPERS and _program(written).arguments == program.arguments:
             found: Call = written
         else:
             try:
@@ -214,7 +215,8 @@ class Tangent:
                     self._check_iteration(statement)
                     return self.block(statement.body)
                 # Another loop with a variable of the same name, which becomes an index.
-                statement = copied(statement, {statement.target.id: f"{statement.target.id}_"})
+                other: ast.For = copied(statement, {statement.target.id: f"{statement.target.id}_"})
+                statement = other
             before = self._settled([statement])
             return [*before, ast.For(statement.target, statement.iter, self._branch(statement.body), [])]
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
@@ -314,6 +316,11 @@ class Tangent:
         return defined
 
 
+@functools.lru_cache(maxsize=1 << 10)
+def _program(helper: Call) -> Program:
+    return Program.of(helper)
+
+
 _DERIVED_HELPERS: dict[tuple[Call, str], Call | None] = {}
 
 
@@ -322,7 +329,7 @@ def derived_helper(helper: Call, argument: str) -> Call:
     key = helper, argument
     if key not in _DERIVED_HELPERS:
         try:
-            program = Program.of(helper)
+            program = _program(helper)
         except OSError:
             raise NotDerivable("whose source is unknown") from None
         _DERIVED_HELPERS[key] = None  # while it is differentiated

@@ -258,8 +258,8 @@ class SoftBinaryCrossEntropy:
     """
 
     x = Input("N C...", "probability per label", seq=(0, 1, 2), kinks=(0.0, 1.0), within=(0.0, 1.0))
-    target = Input("N C...", "binary targets", seq=(0, 1, 2), within=(0.0, 1.0), derivative=False)
-    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2), derivative=False)
+    target = Input("N C...", "binary targets", seq=(0, 1, 2), within=(0.0, 1.0))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
     cost = Output("N", "per-sample loss", loss=True)
     floor = Float("lower limit of the probabilities", default=1e-20, above=0, below=1)
     examples = (
@@ -275,6 +275,14 @@ def soft_binary_cross_entropy_cost(n, x, target, weight, C, floor):
     for c in range(C):
         cost -= target[n, c] * log_from(x[n, c], floor) + (1.0 - target[n, c]) * log_rest(x[n, c], floor)
     return cost if weight is None else cost * weight[n]
+
+
+@gradient(SoftBinaryCrossEntropy.x)
+def soft_binary_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
+    # 1.4 times as fast as the derived gradient.
+    yes, no = log_from_derivative(x[n, c], floor), log_from_derivative(1.0 - x[n, c], floor)
+    derivative = dcost[n] * ((1.0 - target[n, c]) * no - target[n, c] * yes)
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer(
