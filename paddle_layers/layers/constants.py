@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Input, Ints, Output, Param, each, gradient, helper, infer, layer, onnx
+from paddle_layers.define import Example, Input, Ints, Output, Param, each, helper, infer, layer, onnx
 from paddle_layers.layers.helpers import uniform
 
 
@@ -38,14 +38,6 @@ def parameter_shape(shape):
 @each(Parameter.y)
 def parameter_y(n, i, weight):
     return weight[i]
-
-
-@gradient(Parameter.weight)
-def parameter_dweight(i, dy, N):
-    total = 0.0
-    for n in range(N):
-        total += dy[n, i]
-    return total
 
 
 @onnx(Parameter)

@@ -110,7 +110,7 @@ def expand_dx(s, c, dy, S_start):
 class Sorted:
     """The columns of every row in ascending order."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N C", "the same numbers, sorted")
     examples = (Example(x="5"),)
 

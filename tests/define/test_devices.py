@@ -160,7 +160,7 @@ def layer_of() -> Iterator[Callable[[Function], LayerDefinition]]:
     def of(function: Function) -> LayerDefinition:
         owner = type("Probe", (), {"__doc__": "A probe."})
         for name, field in {
-            "x": Input("N C", "rows"),
+            "x": Input("N C", "rows", derivative=False),
             "offsets": Ints("numbers", default=(1, 2)),
             "y": Output("N C", "rows"),
         }.items():

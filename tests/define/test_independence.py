@@ -95,7 +95,9 @@ def independent() -> Iterator[Callable[[Function, str, int], bool]]:
     """Whether a layer with this function has independent samples."""
 
     def of(function: Function, rows: str, level: int) -> bool:
-        owner = type("Probe", (), {"__doc__": "A probe.", "x": Input(f"{rows} C", "rows", seq=(level,))})
+        owner = type(
+            "Probe", (), {"__doc__": "A probe.", "x": Input(f"{rows} C", "rows", seq=(level,), derivative=False)}
+        )
         owner.y = Output(f"{rows} C", "rows")
         owner.total = Temp("C", "a name that functions may have for a local number")
         for name in ("y", "total"):

@@ -141,7 +141,7 @@ def test_temporaries_and_sizes_of_its_own() -> None:
     halves = declared(
         """
         type: "test_halves" description: "Sums of pairs of columns, less the mean of the row."
-        inputs { name: "x" axes: "N C" description: "rows" }
+        inputs { name: "x" axes: "N C" description: "rows" derivative: false }
         outputs { name: "y" axes: "N K" description: "sums" }
         examples { inputs { name: "x" type: "6" } }
         """,
@@ -267,7 +267,8 @@ def test_functions_may_come_after_it_was_looked_at() -> None:
         return x[n, c] ** 3 * gain[c] * scale
 
     assert [function.name for function in layer.facts.forward] == ["cube_y"]
-    assert layer.definition.facts.is_inplace
+    assert [function.name for function in layer.facts.backward] == ["test_cube_dx", "test_cube_dgain"]
+    assert layer.definition.facts.can_do_bp
 
 
 def test_half_of_the_functions_are_not_enough() -> None:

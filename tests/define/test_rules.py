@@ -46,7 +46,7 @@ def check_again(columns):
 class OfRules:
     """Copies."""
 
-    x = pl.Input("N C", "rows")
+    x = pl.Input("N C", "rows", derivative=False)
     y = pl.Output("N K", "the same")
     parts = pl.Int("a number", default=2)
     examples = (pl.Example(x="4"),)

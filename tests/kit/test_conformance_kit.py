@@ -114,18 +114,18 @@ def test_a_layer_without_a_description_or_an_example_is_refused() -> None:
         y = Output("N C", "rows")
 
     @each(Bare.y)
-    def bare_y(n, c, x, gain):
-        return gain[c] * x[n, c]
+    def bare_y(n, c, x, gain, C):
+        return gain[C - 1 - c] * x[n, c]
 
     @gradient(Bare.x)
-    def bare_dx(n, c, dy, gain):
-        return gain[c] * dy[n, c]
+    def bare_dx(n, c, dy, gain, C):
+        return gain[C - 1 - c] * dy[n, c]
 
     try:
         with pytest.raises(pl.DefinitionError, match="has no example"):
             check_layer("wrong_bare")
         pl.registry["wrong_bare"].examples.append(Example(x="3"))
-        with pytest.raises(pl.DefinitionError, match="parameter `gain` has no gradient"):
+        with pytest.raises(pl.DefinitionError, match="parameter `gain` needs a gradient, which cannot be derived"):
             check_layer("wrong_bare")
     finally:
         pl.registry.remove("wrong_bare")

@@ -46,6 +46,7 @@ BY_EXAMPLES = {
     "wrong_without_rows": "empty batches",
     "wrong_deaf": "NaN",
     "wrong_mean": "sums",
+    "wrong_rounded": "derived gradients",
     "wrong_digits": "precision",
     "wrong_tuned": "tuned kernels",
     "wrong_in_place": "tuned kernels",

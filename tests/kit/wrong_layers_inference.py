@@ -9,7 +9,7 @@ from paddle_layers.define import Choice, Example, Input, Int, Output, each, grad
 class Impure:
     """Infers a random size."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N K", "some columns")
     examples = (Example(x="9"),)
 
@@ -31,7 +31,7 @@ def impure_y(n, k, x):
 class Crash:
     """Its type inference raises an exception for one column, which is valid."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N K", "some columns")
     examples = (Example(x="9"),)
 
@@ -50,7 +50,7 @@ def crash_y(n, k, x):
 class Negative:
     """Windows of a row; a window larger than the row is accepted and yields a negative size."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N K", "first elements of the windows")
     size = Int("columns of a window", min=1)
     examples = (Example(x="5", size=2),)
@@ -70,7 +70,7 @@ def negative_y(n, k, x):
 class Greedy:
     """Its type inference allocates a list whose length is an attribute: a typo exhausts the memory."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N K", "some columns")
     count = Int("columns to make", min=1)
     examples = (Example(x="5", count=2),)

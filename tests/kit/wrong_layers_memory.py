@@ -7,7 +7,7 @@ from paddle_layers.define import Example, Input, Output, Temp, each, fill, gradi
 class Border:
     """Leaves the last column uninitialized."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N C", "the same rows, but for the last column")
     examples = (Example(x="4"),)
 
@@ -22,7 +22,7 @@ def border_y(n, x, y, C):
 class Outside:
     """Writes one column beyond the end."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N C", "the same rows")
     examples = (Example(x="16"),)
 
@@ -39,7 +39,7 @@ def outside_y(n, x, y, C, N):
 class LastColumn:
     """Sums of adjacent columns; the last column reads the next row."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N C", "sums")
     examples = (Example(x="16"),)
 
@@ -98,7 +98,7 @@ def total_dx(n, c, dy):
 class Race:
     """Every row writes the elements of all rows; the last write wins (data race)."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N C", "the same")
     examples = (Example(x="3"),)
 
@@ -114,7 +114,7 @@ def race_y(n, x, y, C, N):
 class Order:
     """Cumulative sum without a scan: a row reads the previous row, which another thread may not have written yet."""
 
-    x = Input("N C", "rows")
+    x = Input("N C", "rows", derivative=False)
     y = Output("N C", "sums")
     examples = (Example(x="3"),)
 

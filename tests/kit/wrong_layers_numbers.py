@@ -103,3 +103,22 @@ def digits_cost(n, x, logsum):
 @gradient(Digits.x)
 def digits_dx(n, c, dcost, x, logsum):
     return dcost[n] * (math.exp(x[n, c] - logsum[n]) - (1.0 if c == 0 else 0.0))
+
+
+@layer("wrong_rounded")
+class Rounded:
+    """Exponential whose gradient is wrong by less than central differences show."""
+
+    x = Input("...", "values")
+    y = Output("...", "exponentials")
+    examples = (Example(x="4"),)
+
+
+@each(Rounded.y)
+def rounded_y(i, x):
+    return math.exp(0.5 * x[i])
+
+
+@gradient(Rounded.x)
+def rounded_dx(i, dy, y):
+    return dy[i] * y[i] * 0.50000000005

@@ -10,9 +10,9 @@ from typing import Any
 
 from paddle_layers.define import Attributes, Definition
 
+from ..binding.assignments import ParamSettings, StateRule
 from ..binding.blocks import BlockDefinition
 from ..binding.expressions import shown
-from ..binding.assignments import ParamSettings, StateRule
 from ..binding.steps import GROUP, group_output_names
 from ..wiring.nodes import Node
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ..definitions.registry import is_built_in
 from ..errors import ShapeError, suggestion
 from ..fields.attributes import Bool
-from ..fields.tensors import Bias, Field
+from ..fields.tensors import Field
+from ..functions.derived_gradients import derived_gradient
 from ..functions.point_functions import Function
+from ..functions.program import Program
 from .function_checks import check_texts
 
 if TYPE_CHECKING:
@@ -39,18 +41,16 @@ def check_complete(layer: LayerDefinition) -> None:
 
 
 def _check_functions(layer: LayerDefinition) -> None:
-    if layer.bias is not None:
-        layer.functions += bias_functions(layer)
     computed = {name for function in layer.functions for name in function.target_names}
     for name in (*layer.outputs, *layer.temps, *layer.stats):
         if name not in computed and layer.inputs and not (layer.is_composite or layer.networks):
             raise layer.error(f"no function computes `{name}`; add one below @each({layer.owner.__name__}.{name})")
+    if not layer.is_composite:
+        layer.functions += _derived_gradients(layer, computed)
+    if layer.bias is not None:
+        layer.functions += bias_functions(layer)
     if layer.is_composite and layer.functions:
         raise layer.functions[0].error(f"`{layer.name}` has a body, which computes all outputs")
-    if any(function.role == "gradient" and not isinstance(function.targets[0], Bias) for function in layer.functions):
-        for name in layer.params:
-            if f"d{name}" not in computed:
-                raise layer.error(f"parameter `{name}` has no gradient")
     if layer.dynamic_rows and "starts" not in layer.hooks and not layer.is_composite:
         row = next(iter(layer.dynamic_rows))
         raise layer.error(f"no input has the rows `{row}`; add a function below @starts({layer.owner.__name__})")
@@ -58,6 +58,23 @@ def _check_functions(layer: LayerDefinition) -> None:
         _check_entries(layer)
     if layer.stats:
         _check_result(layer)
+
+
+def _derived_gradients(layer: LayerDefinition, computed: set[str]) -> list[Function]:
+    """Gradients of what no function differentiates: parameters, and all inputs of a layer without any gradient."""
+    written = any(function.role == "gradient" for function in layer.functions)
+    dense = [field for field in layer.inputs.values() if "DENSE" in field.kinds]
+    inputs = [field for field in dense if field.derivative]
+    if not written and (not layer.outputs or (dense and not inputs)):
+        return []
+    found = [] if written else [derived_gradient(layer, field) for field in inputs]
+    for name, field in layer.params.items():
+        if f"d{name}" not in computed and field is not layer.bias:
+            function = derived_gradient(layer, field)
+            if function is None and (written or any(found)):
+                raise layer.error(f"parameter `{name}` has no gradient: no output depends on it")
+            found.append(function)
+    return [function for function in found if function is not None]
 
 
 def _check_absent_outputs(layer: LayerDefinition) -> None:
@@ -127,4 +144,4 @@ def bias_text(name: str, indices: Sequence[str], target: str, bias: str, along: 
 def _generated(role: str, target: Field, name: str, text: str) -> Function:
     scope: dict[str, Any] = {}
     exec(compile(text, f"<bias of {name}>", "exec"), scope)  # our own text, made of checked field names
-    return Function(role, (target,), scope[name], text=text)
+    return Function(role, (target,), scope[name], Program.parse(text))

@@ -54,7 +54,8 @@ class Input(Field):
         minimum: Minimum number of items of a repeatable input.
         optional: Whether the input may be absent.
         kinks: Values at which the layer is not differentiable in this input; `"ties"` for equal values.
-        derivative: False if the gradient is intentionally not the derivative, as with gradient clipping.
+        derivative: False if the gradient is intentionally not the derivative, as with gradient clipping, or if the
+            input intentionally has none: no gradient is derived.
         within: Domain of the values, such as (0, 1) for probabilities; not checked at runtime.
         places: Axis of rows, such as `"T"`, that the values index: the values of row s are indices of rows T within the
             sequence s, from 0, and -1 ends the list; ids index the rows of the batch. A `@starts` function that reads

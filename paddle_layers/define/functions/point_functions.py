@@ -84,10 +84,15 @@ class Function:
     """A point function of a definition: its role, the tensors it computes and the names it asks for."""
 
     def __init__(
-        self, role: str, targets: tuple[Field, ...], call: Callable[..., Any], text: str | None = None, **options: Any
+        self,
+        role: str,
+        targets: tuple[Field, ...],
+        call: Callable[..., Any],
+        program: Program | None = None,
+        **options: Any,
     ) -> None:
         self.role, self.targets, self.call, self.options = role, targets, call, options
-        self._text = text
+        self._program = program
         self.name = call.__name__
         self.args: tuple[str, ...] = tuple(inspect.signature(call).parameters)
         code = call.__code__
@@ -96,7 +101,12 @@ class Function:
     @cached_property
     def program(self) -> Program:
         """The function's text, parsed."""
-        return Program.parse(self._text) if self._text else Program.of(self.call)
+        return self._program or Program.of(self.call)
+
+    @property
+    def derived(self) -> bool:
+        """Whether it is a gradient that the library derived."""
+        return bool(self.options.get("derived"))
 
     @property
     def over(self) -> Input | Output | None:

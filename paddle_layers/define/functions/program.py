@@ -6,7 +6,7 @@ import ast
 import copy
 import inspect
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -65,12 +65,16 @@ class Program:
         """Whether values of the tensor `name` are read: `x.shape` and `len(x)` read none."""
         return name in self._value_uses
 
+    def value_uses(self, name: str) -> Sequence[ast.Name]:
+        """The nodes that read values of the tensor `name`."""
+        return self._value_uses.get(name, ())
+
     def reads_own_element(self, name: str, indices: Sequence[str]) -> bool:
         """Whether `name` is read at the element's own indices only, so that the result may take its place."""
         key = (name, tuple(indices))
         if key not in self._own_element:
             own = {id(node.value) for node, parts in self._subscripts if _is_name(node.value, name) and parts == key[1]}
-            uses = self._value_uses.get(name, ())
+            uses = self.value_uses(name)
             self._own_element[key] = not self._assigned & set(indices) and all(id(node) in own for node in uses)
         return self._own_element[key]
 
@@ -83,7 +87,7 @@ class Program:
 
     def only_subscripts(self, indices: Sequence[str]) -> bool:
         """Whether the indices occur as bare subscripts only; then they may be unsigned, and loops vectorise."""
-        bare = {id(part) for node, _ in self._subscripts for part in _parts(node)}
+        bare = {id(part) for node, _ in self._subscripts for part in parts_of(node)}
         return all(id(node) in bare for node in ast.walk(self.tree) if _is_name(node, *indices))
 
     @cached_property
@@ -95,7 +99,7 @@ class Program:
     def _subscripts(self) -> list[tuple[ast.Subscript, tuple[str | None, ...]]]:
         """Subscripts, each with its parts as far as they are names."""
         nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Subscript)]
-        return [(node, tuple(p.id if isinstance(p, ast.Name) else None for p in _parts(node))) for node in nodes]
+        return [(node, tuple(p.id if isinstance(p, ast.Name) else None for p in parts_of(node))) for node in nodes]
 
     @cached_property
     def _assigned(self) -> set[str]:
@@ -125,5 +129,74 @@ def _is_name(node: ast.AST, *names: str) -> bool:
     return isinstance(node, ast.Name) and node.id in names
 
 
-def _parts(node: ast.Subscript) -> list[ast.expr]:
+def parts_of(node: ast.Subscript) -> list[ast.expr]:
+    """The indices of a subscript."""
     return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+
+
+def names_of(node: ast.AST) -> set[str]:
+    """All names in a tree."""
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def loads_of(body: list[ast.stmt]) -> set[str]:
+    """The names that statements read."""
+    nodes = (node for part in body for node in ast.walk(part))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def without_dead_code(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Without the assignments that nothing reads."""
+    needed: set[str] = set()
+    while _need(body, needed):
+        pass
+    return _kept(body, needed)
+
+
+def _need(body: list[ast.stmt], needed: set[str]) -> bool:
+    """Add the names that the needed statements read; whether there are new ones."""
+    before = len(needed)
+    for statement in body:
+        if isinstance(statement, (ast.If, ast.For)):
+            for part in _blocks(statement):
+                _need(part, needed)
+            if any(_kept(part, needed) for part in _blocks(statement)):
+                needed |= names_of(statement.test if isinstance(statement, ast.If) else statement.iter)
+        elif _kept([statement], needed):
+            needed |= loads_of([statement])
+    return len(needed) > before
+
+
+def _kept(body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
+    kept: list[ast.stmt] = []
+    for statement in body:
+        if isinstance(statement, (ast.If, ast.For)):
+            blocks = [_kept(part, needed) for part in _blocks(statement)]
+            if isinstance(statement, ast.If) and any(blocks):
+                new: ast.stmt = ast.If(statement.test, blocks[0] or [ast.Pass()], blocks[1])
+                kept.append(ast.copy_location(new, statement))
+            elif isinstance(statement, ast.For) and any(blocks):
+                kept.append(ast.copy_location(ast.For(statement.target, statement.iter, blocks[0], []), statement))
+        elif isinstance(statement, ast.Return):
+            return [*kept, statement]
+        elif not isinstance(statement, ast.Pass):
+            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]  # type: ignore[attr-defined]
+            if any(names_of(target) & needed for target in targets):
+                kept.append(statement)
+    return kept
+
+
+def _blocks(statement: ast.If | ast.For) -> list[list[ast.stmt]]:
+    return [statement.body, statement.orelse]
+
+
+def copied(node: Any, names: Mapping[str, str]) -> Any:
+    """A copy with other names, in which no node occurs twice."""
+    if isinstance(node, list):
+        return [copied(one, names) for one in node]
+    if not isinstance(node, ast.AST):
+        return node
+    fields = {name: copied(value, names) for name, value in ast.iter_fields(node)}
+    if isinstance(node, ast.Name):
+        fields["id"] = names.get(node.id, node.id)
+    return ast.copy_location(type(node)(**fields), node)

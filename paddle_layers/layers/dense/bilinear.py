@@ -38,32 +38,6 @@ def tensor_y(n, k, a, b, weight, C, D):
     return total
 
 
-@gradient(Tensor.a)
-def tensor_da(n, c, dy, b, weight, D, K):
-    total = 0.0
-    for k in range(K):
-        for d in range(D):
-            total += dy[n, k] * weight[k, c, d] * b[n, d]
-    return total
-
-
-@gradient(Tensor.b)
-def tensor_db(n, d, dy, a, weight, C, K):
-    total = 0.0
-    for k in range(K):
-        for c in range(C):
-            total += dy[n, k] * weight[k, c, d] * a[n, c]
-    return total
-
-
-@gradient(Tensor.weight)
-def tensor_dweight(k, c, d, dy, a, b, N):
-    total = 0.0
-    for n in range(N):
-        total += dy[n, k] * a[n, c] * b[n, d]
-    return total
-
-
 @onnx(Tensor)
 def tensor_onnx(graph, a, b, weight, bias, C, D, K):
     # One product for all outputs: C x (K * D) instead of K bilinear forms.

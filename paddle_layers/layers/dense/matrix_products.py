@@ -1,6 +1,6 @@
 """Matrix products of two values."""
 
-from paddle_layers.define import Example, Input, Output, each, gradient, layer, onnx
+from paddle_layers.define import Example, Input, Output, each, layer, onnx
 
 
 @layer(
@@ -33,22 +33,6 @@ def matmul_y(n, b, m, p, x, other, K):
     total = 0.0
     for k in range(K):
         total += x[n, b, m, k] * other[n, b, k, p]
-    return total
-
-
-@gradient(MatMul.x)
-def matmul_dx(n, b, m, k, dy, other, P):
-    total = 0.0
-    for p in range(P):
-        total += dy[n, b, m, p] * other[n, b, k, p]
-    return total
-
-
-@gradient(MatMul.other)
-def matmul_dother(n, b, k, p, dy, x, M):
-    total = 0.0
-    for m in range(M):
-        total += x[n, b, m, k] * dy[n, b, m, p]
     return total
 
 

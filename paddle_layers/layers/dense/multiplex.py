@@ -153,15 +153,6 @@ def scale_sub_region_y(n, c, h, w, x, indices, value):
     return x[n, c, h, w]
 
 
-@gradient(ScaleSubRegion.x)
-def scale_sub_region_dx(n, c, h, w, dy, indices, value):
-    channel = indices[n, 0] <= real(c + 1) <= indices[n, 1]
-    row = indices[n, 2] <= real(h + 1) <= indices[n, 3]
-    if channel and row and indices[n, 4] <= real(w + 1) <= indices[n, 5]:
-        return dy[n, c, h, w] * value
-    return dy[n, c, h, w]
-
-
 @onnx(ScaleSubRegion)
 def scale_sub_region_onnx(graph, x, indices, C, H, W, value):
     inside = None

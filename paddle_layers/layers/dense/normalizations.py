@@ -97,15 +97,6 @@ def layer_norm_dx(n, c, i, dy, x, mean, scale, gain, a, b):
     return scale[n, i] * (dy[n, c, i] * gain[c] - a[n, i] - (x[n, c, i] - mean[n, i]) * scale[n, i] * b[n, i])
 
 
-@gradient(LayerNorm.gain)
-def layer_norm_dgain(c, dy, x, mean, scale, N):
-    total = 0.0
-    for n in range(N):
-        for i in range(x.shape[2]):
-            total += dy[n, c, i] * (x[n, c, i] - mean[n, i]) * scale[n, i]
-    return total
-
-
 @onnx(LayerNorm)
 def layer_norm_onnx(graph, x, gain, bias, epsilon, axis, end_axis):
     if not x.dims:  # rows of one number
@@ -188,14 +179,6 @@ def rms_norm_dot(n, dy, x, scale, gain, C):
 def rms_norm_dx(n, c, dy, x, scale, gain, dot):
     # The gradient without its component along the normalized row.
     return scale[n] * (dy[n, c] * gain[c] - x[n, c] * scale[n] * dot[n])
-
-
-@gradient(RmsNorm.gain)
-def rms_norm_dgain(c, dy, x, scale, N):
-    total = 0.0
-    for n in range(N):
-        total += dy[n, c] * x[n, c] * scale[n]
-    return total
 
 
 @onnx(RmsNorm)
@@ -335,11 +318,6 @@ class DataNorm:
 @each(DataNorm.y)
 def data_norm_y(n, c, i, x, mean, deviation):
     return (x[n, c, i] - mean[c]) / deviation[c]
-
-
-@gradient(DataNorm.x)
-def data_norm_dx(n, c, i, dy, deviation):
-    return dy[n, c, i] / deviation[c]
 
 
 @onnx(DataNorm)

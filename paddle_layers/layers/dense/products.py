@@ -32,19 +32,6 @@ def scaling_y(n, i, weight, x):
     return weight[n] * x[n, i]
 
 
-@gradient(Scaling.weight)
-def scaling_dweight(n, dy, x):
-    total = 0.0
-    for i in range(x.shape[1]):
-        total += dy[n, i] * x[n, i]
-    return total
-
-
-@gradient(Scaling.x)
-def scaling_dx(n, i, dy, weight):
-    return dy[n, i] * weight[n]
-
-
 @onnx(Scaling)
 def scaling_onnx(graph, weight, x):
     return graph.Mul(x, graph.shaped(weight, *[1] * len(x.dims)))
@@ -73,24 +60,6 @@ class Interpolation:
 def interpolation_y(n, c, weight, a, b):
     # Exact for weights of 0 and 1, unlike `b + weight * (a - b)`.
     return weight[n] * a[n, c] + (1.0 - weight[n]) * b[n, c]
-
-
-@gradient(Interpolation.weight)
-def interpolation_dweight(n, dy, a, b, C):
-    total = 0.0
-    for c in range(C):
-        total += dy[n, c] * (a[n, c] - b[n, c])
-    return total
-
-
-@gradient(Interpolation.a)
-def interpolation_da(n, c, dy, weight):
-    return weight[n] * dy[n, c]
-
-
-@gradient(Interpolation.b)
-def interpolation_db(n, c, dy, weight):
-    return (1.0 - weight[n]) * dy[n, c]
 
 
 @onnx(Interpolation)
@@ -176,16 +145,6 @@ def dot_prod_y(n, a, b, C):
     for c in range(C):
         total += a[n, c] * b[n, c]
     return total
-
-
-@gradient(DotProd.a)
-def dot_prod_da(n, c, dy, b):
-    return dy[n] * b[n, c]
-
-
-@gradient(DotProd.b)
-def dot_prod_db(n, c, dy, a):
-    return dy[n] * a[n, c]
 
 
 @onnx(DotProd)

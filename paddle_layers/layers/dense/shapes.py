@@ -226,11 +226,6 @@ def reshape_y(i, x):
     return x[i]
 
 
-@gradient(Reshape.x)
-def reshape_dx(i, dy):
-    return dy[i]
-
-
 @onnx(Reshape)
 def reshape_onnx(graph, x, dims):
     known = [x.dims[place] if size == 0 else size for place, size in enumerate(dims)]
@@ -265,11 +260,6 @@ def flatten_types(x):
 @each(Flatten.y)
 def flatten_y(i, x):
     return x[i]
-
-
-@gradient(Flatten.x)
-def flatten_dx(i, dy):
-    return dy[i]
 
 
 @onnx(Flatten)

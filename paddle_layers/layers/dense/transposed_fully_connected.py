@@ -1,6 +1,6 @@
 """Fully connected layer with a transposed weight, for tied weights."""
 
-from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each, gradient, layer, onnx
+from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each, layer, onnx
 
 
 @layer(
@@ -30,22 +30,6 @@ def trans_fc_y(n, k, x, weight, C):
     total = 0.0
     for c in range(C):
         total += x[n, c] * weight[k, c]
-    return total
-
-
-@gradient(TransposedFullyConnected.x)
-def trans_fc_dx(n, c, dy, weight, K):
-    total = 0.0
-    for k in range(K):
-        total += dy[n, k] * weight[k, c]
-    return total
-
-
-@gradient(TransposedFullyConnected.weight)
-def trans_fc_dweight(k, c, dy, x, N):
-    total = 0.0
-    for n in range(N):
-        total += dy[n, k] * x[n, c]
     return total
 
 

@@ -46,8 +46,13 @@ class DetectionOutput:
     class. It has no gradient; `detection_map` evaluates it.
     """
 
-    prior = Input("N B E", "default boxes and their variances, from `priorbox`", within=(0, 1))
-    maps = Input("N D_i H_i W_i", "location maps of all scales, then score maps of all scales", repeatable=True)
+    prior = Input("N B E", "default boxes and their variances, from `priorbox`", within=(0, 1), derivative=False)
+    maps = Input(
+        "N D_i H_i W_i",
+        "location maps of all scales, then score maps of all scales",
+        repeatable=True,
+        derivative=False,
+    )
     label = Output("R:N", "class of each detection", kind="INT", size="C")
     score = Output("R:N", "confidence of each detection")
     box = Output("R:N K", "corners `x1, y1, x2, y2` of each detection, relative to the image size")

@@ -60,6 +60,7 @@ def relu_y(i, x, negative_slope):
 
 @gradient(Relu.x)
 def relu_dx(i, dy, y, negative_slope):
+    # By the output, so that it may overwrite `x`; a derived gradient reads `x`.
     return dy[i] if y[i] > 0.0 else times(negative_slope, dy[i])  # `y > 0` exactly where `x > 0`
 
 
@@ -94,7 +95,8 @@ def elu_y(i, x, alpha):
 
 @gradient(Elu.x)
 def elu_dx(i, dy, y, alpha):
-    return dy[i] if y[i] > 0.0 else dy[i] * (y[i] + alpha)  # y + alpha is alpha * exp(x)
+    # By the output, without an exponential: y + alpha is alpha * exp(x).
+    return dy[i] if y[i] > 0.0 else dy[i] * (y[i] + alpha)
 
 
 @onnx(Elu)
@@ -134,7 +136,7 @@ def sigmoid_y(i, x):
 
 @gradient(Sigmoid.x)
 def sigmoid_dx(i, dy, y):
-    return dy[i] * y[i] * (1.0 - y[i])  # no second exponential
+    return dy[i] * y[i] * (1.0 - y[i])  # by the output: no second exponential
 
 
 @onnx(Sigmoid)
@@ -170,11 +172,6 @@ class Tanh:
 @each(Tanh.y)
 def tanh_y(i, x):
     return math.tanh(x[i])
-
-
-@gradient(Tanh.x)
-def tanh_dx(i, dy, y):
-    return dy[i] * (1.0 - y[i] * y[i])  # no second hyperbolic tangent
 
 
 @onnx(Tanh)
@@ -215,7 +212,7 @@ def gelu_y(i, x, approximate):
 
 @gradient(Gelu.x)
 def gelu_dx(i, dy, x, approximate):
-    if approximate == "TANH":
+    if approximate == "TANH":  # not derived: the product rule gives 0 times infinity far out
         p = sigmoid(GELU_SLOPE * (x[i] + GELU_CUBE * x[i] * x[i] * x[i]))
         if p * (1.0 - p) == 0.0:  # far out, where the cubic may be infinite
             return dy[i] * p
@@ -245,11 +242,6 @@ class Linear:
 @each(Linear.y)
 def linear_y(i, x):
     return x[i]
-
-
-@gradient(Linear.x)
-def linear_dx(i, dy):
-    return dy[i]
 
 
 @onnx(Linear)

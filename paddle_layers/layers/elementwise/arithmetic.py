@@ -207,20 +207,6 @@ def scale_y(n, c, i, x, gain):
     return gain[c] * x[n, c, i]
 
 
-@gradient(Scale.x)
-def scale_dx(n, c, i, dy, gain):
-    return gain[c] * dy[n, c, i]
-
-
-@gradient(Scale.gain)
-def scale_dgain(c, dy, x):
-    total = 0.0
-    for n in range(x.shape[0]):
-        for i in range(x.shape[2]):
-            total += dy[n, c, i] * x[n, c, i]
-    return total
-
-
 @onnx(Scale)
 def scale_onnx(graph, x, gain, bias, axis, end_axis):
     y = graph.Mul(x, along_axes(graph, gain, x, axis, end_axis))
@@ -259,20 +245,6 @@ class Shift:
 @each(Shift.y)
 def shift_y(n, c, i, x, offset):
     return x[n, c, i] + offset[c]
-
-
-@gradient(Shift.x)
-def shift_dx(n, c, i, dy):
-    return dy[n, c, i]
-
-
-@gradient(Shift.offset)
-def shift_doffset(c, dy):
-    total = 0.0
-    for n in range(dy.shape[0]):
-        for i in range(dy.shape[2]):
-            total += dy[n, c, i]
-    return total
 
 
 @onnx(Shift)

@@ -49,13 +49,6 @@ def exp_y(i, x, base, scale, shift):
     return math.exp(exponent) if base is None else base**exponent
 
 
-@gradient(Exp.x)
-def exp_dx(i, dy, y, base, scale):
-    # An exponential is proportional to its derivative, so that the gradient reads the output.
-    slope = scale if base is None else scale * math.log(base)
-    return dy[i] * slope * y[i]
-
-
 @onnx(Exp)
 def exp_onnx(graph, x, base, scale, shift):
     exponent = graph.Add(graph.Mul(x, scale), shift)
@@ -106,6 +99,7 @@ def log_y(i, x, base, scale, shift):
 
 @gradient(Log.x)
 def log_dx(i, dy, x, base, scale, shift):
+    # Not derived: the branch of 0 is constant, but the derivative there is infinite.
     slope = scale if base is None else scale / math.log(base)
     return dy[i] * slope / (shift + scale * x[i])
 
@@ -151,7 +145,7 @@ def softplus_y(i, x, beta):
 
 @gradient(Softplus.x)
 def softplus_dx(i, dy, y, beta):
-    # `1 - exp(-beta * y)` is the sigmoid of `beta * x`; `expm1` keeps its digits where it is small.
+    # By the output: `1 - exp(-beta * y)` is the sigmoid of `beta * x`; `expm1` keeps its digits where it is small.
     return -dy[i] * math.expm1(-beta * y[i])
 
 

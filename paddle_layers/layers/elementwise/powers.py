@@ -33,11 +33,6 @@ def slope_intercept_y(i, x, slope, intercept):
     return slope * x[i] if intercept == 0.0 else slope * x[i] + intercept  # -0.0 + 0.0 would lose the sign of zero
 
 
-@gradient(SlopeIntercept.x)
-def slope_intercept_dx(i, dy, slope):
-    return slope * dy[i]
-
-
 @onnx(SlopeIntercept)
 def slope_intercept_onnx(graph, x, slope, intercept):
     product = graph.Mul(x, slope)
@@ -121,22 +116,6 @@ class RowPower:
 @each(RowPower.y)
 def row_power_y(n, c, exponent, x):
     return x[n, c] ** exponent[n]
-
-
-@gradient(RowPower.exponent)
-def row_power_dexponent(n, dy, x, y, C):
-    total = 0.0
-    for c in range(C):
-        # Zero and negative numbers have no real logarithm.
-        if x[n, c] > 0.0:
-            total += dy[n, c] * y[n, c] * math.log(x[n, c])
-    return total
-
-
-@gradient(RowPower.x)
-def row_power_dx(n, c, dy, exponent, x):
-    # As in `power`: for an exponent of 0, `0 * x ** -1` would be NaN at 0, where the power is constant.
-    return dy[n, c] * exponent[n] * x[n, c] ** (exponent[n] - 1.0) if exponent[n] != 0.0 else 0.0
 
 
 @onnx(RowPower)

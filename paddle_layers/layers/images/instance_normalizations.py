@@ -107,16 +107,6 @@ def group_norm_dx(n, c, i, dy, x, mean, scale, gain, a, b, C, G):
     return scale[n, g] * (dy[n, c, i] * gain[c] - a[n, g] - normal * b[n, g])
 
 
-@gradient(GroupNorm.gain)
-def group_norm_dgain(c, dy, x, mean, scale, N, C, G):
-    g = c // (C // G)
-    total = 0.0
-    for n in range(N):
-        for i in range(x.shape[2]):
-            total += dy[n, c, i] * (x[n, c, i] - mean[n, g]) * scale[n, g]
-    return total
-
-
 @onnx(GroupNorm)
 def group_norm_onnx(graph, x, gain, bias, groups, epsilon):
     """Groups are the channels of an InstanceNormalization, which all engines have."""

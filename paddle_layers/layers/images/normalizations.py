@@ -376,15 +376,6 @@ def cross_channel_norm_dx(n, c, i, dy, x, inverse, along, scale):
     return (dy[n, c, i] * scale[c] - along[n, i] * x[n, c, i]) * inverse[n, i]
 
 
-@gradient(CrossChannelNorm.scale)
-def cross_channel_norm_dscale(c, dy, x, inverse, N):
-    total = 0.0
-    for n in range(N):
-        for i in range(x.shape[2]):
-            total += dy[n, c, i] * x[n, c, i] * inverse[n, i]
-    return total
-
-
 @onnx(CrossChannelNorm)
 def cross_channel_norm_onnx(graph, x, scale, epsilon):
     length = graph.Sqrt(graph.Add(graph.ReduceSum(graph.Mul(x, x), [1], keepdims=1), epsilon))

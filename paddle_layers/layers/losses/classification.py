@@ -10,7 +10,6 @@ from .loss_helpers import (
     excess,
     ignored_label,
     logistic_cost,
-    logistic_derivative,
     normalization_choice,
     smoothed,
     smoothing,
@@ -228,7 +227,7 @@ class SigmoidCrossEntropy:
     """
 
     x = Input("N C...", "one score (logit) per label", seq=(0, 1, 2))
-    target = Input("N C...", "binary targets", seq=(0, 1, 2), within=(0.0, 1.0))
+    target = Input("N C...", "binary targets", seq=(0, 1, 2), within=(0.0, 1.0), derivative=False)
     counted = Temp("N", "contribution of the sample to the divisor of the loss")
     cost = Output("N", "per-sample loss", loss=True, divisor=counted)
     ignore_label = Int("terms with this target are ignored", optional=True)
@@ -263,10 +262,3 @@ def sigmoid_cross_entropy_cost(n, x, target, C, ignore_label):
         if ignore_label is None or target[n, c] != real(ignore_label):
             cost += logistic_cost(x[n, c], target[n, c])
     return cost
-
-
-@gradient(SigmoidCrossEntropy.x)
-def sigmoid_cross_entropy_dx(n, c, dcost, x, target, ignore_label):
-    if ignore_label is not None and target[n, c] == real(ignore_label):
-        return 0.0
-    return dcost[n] * logistic_derivative(x[n, c], target[n, c])

@@ -22,7 +22,7 @@ from paddle_layers.define import (
     require,
 )
 
-from .loss_helpers import logistic_cost, logistic_derivative
+from .loss_helpers import logistic_cost, logistic_cost_derivative
 from .sampled_softmax import chosen_dbias, chosen_dweight, chosen_dx, chosen_score
 
 
@@ -174,7 +174,7 @@ def hsigmoid_cost(n, score, chosen_value, E_start):
 
 @each(HierarchicalSigmoid.delta)
 def hsigmoid_delta(e, n, dcost, score, chosen_value):
-    return dcost[n] * logistic_derivative(score[e], chosen_value[e])
+    return dcost[n] * logistic_cost_derivative(score[e], chosen_value[e])
 
 
 gradient(HierarchicalSigmoid.x)(chosen_dx)

@@ -71,7 +71,7 @@ def logistic_cost(score, target):
 
 
 @helper
-def logistic_derivative(score, target):
+def logistic_cost_derivative(score, target):
     """Derivative of `logistic_cost` by the score, `sigmoid(score) - target`.
 
     There is no cancellation for confident predictions.

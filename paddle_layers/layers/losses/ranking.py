@@ -6,7 +6,7 @@ from paddle_layers.define import Example, Input, Int, Output, Temp, each, gradie
 from paddle_layers.layers.checks import check_answers
 from paddle_layers.layers.helpers import exceeds, sigmoid
 
-from .loss_helpers import logistic_cost, logistic_derivative
+from .loss_helpers import logistic_cost
 
 LN2 = math.log(2.0)
 
@@ -53,8 +53,9 @@ class RankCost:
         kinds=("DENSE", "INT"),
         seq=(0, 1, 2),
         within=(0.0, 1.0),
+        derivative=False,
     )
-    weight = Input("N", "sample weight of each pair", optional=True, seq=(0, 1, 2))
+    weight = Input("N", "sample weight of each pair", optional=True, seq=(0, 1, 2), derivative=False)
     cost = Output("N", "per-pair loss", loss=True)
     examples = (
         Example(left="scalar", right="scalar", label="scalar"),
@@ -74,18 +75,6 @@ def rank_cost_labels(label):
 def rank_cost_cost(n, left, right, label, weight):
     cost = logistic_cost(left[n] - right[n], real(label[n]))
     return cost if weight is None else cost * weight[n]
-
-
-@gradient(RankCost.left)
-def rank_cost_dleft(n, dcost, left, right, label, weight):
-    derivative = dcost[n] * logistic_derivative(left[n] - right[n], real(label[n]))
-    return derivative if weight is None else derivative * weight[n]
-
-
-@gradient(RankCost.right)
-def rank_cost_dright(n, dcost, left, right, label, weight):
-    derivative = -dcost[n] * logistic_derivative(left[n] - right[n], real(label[n]))
-    return derivative if weight is None else derivative * weight[n]
 
 
 @layer(

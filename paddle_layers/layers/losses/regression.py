@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Output, each, gradient, helper, layer
+from paddle_layers.define import Example, Float, Input, Output, each, helper, layer
 
 
 @layer(
@@ -28,7 +28,7 @@ class SquareError:
 
     x = Input("N C...", "feature vectors", seq=(0, 1, 2))
     target = Input("N C...", "targets", seq=(0, 1, 2))
-    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2), derivative=False)
     cost = Output("N", "per-sample loss", loss=True)
     coeff = Float("factor of the squared error", default=1.0)
     examples = (
@@ -44,18 +44,6 @@ def square_error_cost(n, x, target, weight, C, coeff):
     for c in range(C):
         total += (x[n, c] - target[n, c]) * (x[n, c] - target[n, c])
     return coeff * total if weight is None else coeff * total * weight[n]
-
-
-@gradient(SquareError.x)
-def square_error_dx(n, c, dcost, x, target, weight, coeff):
-    derivative = 2.0 * coeff * dcost[n] * (x[n, c] - target[n, c])
-    return derivative if weight is None else derivative * weight[n]
-
-
-@gradient(SquareError.target)
-def square_error_dtarget(n, c, dcost, x, target, weight, coeff):
-    derivative = 2.0 * coeff * dcost[n] * (target[n, c] - x[n, c])
-    return derivative if weight is None else derivative * weight[n]
 
 
 @helper
@@ -87,7 +75,7 @@ class HuberRegression:
 
     x = Input("N C...", "feature vectors", seq=(0, 1, 2))
     target = Input("N C...", "targets", seq=(0, 1, 2))
-    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2), derivative=False)
     cost = Output("N", "per-sample loss", loss=True)
     delta = Float("error at which the loss becomes linear", default=1.0, above=0)
     examples = (
@@ -105,18 +93,6 @@ def huber_regression_cost(n, x, target, weight, C, delta):
     return cost if weight is None else cost * weight[n]
 
 
-@gradient(HuberRegression.x)
-def huber_regression_dx(n, c, dcost, x, target, weight, delta):
-    derivative = dcost[n] * huber_derivative(x[n, c] - target[n, c], delta)
-    return derivative if weight is None else derivative * weight[n]
-
-
-@gradient(HuberRegression.target)
-def huber_regression_dtarget(n, c, dcost, x, target, weight, delta):
-    derivative = dcost[n] * huber_derivative(target[n, c] - x[n, c], delta)
-    return derivative if weight is None else derivative * weight[n]
-
-
 @layer("smooth_l1", elsewhere={"Paddle": "smooth_l1", "PyTorch": "SmoothL1Loss"}, terms=("smooth L1 loss",), since=1)
 class SmoothL1:
     """Smooth L1 loss: absolute error that is quadratic near zero.
@@ -128,7 +104,7 @@ class SmoothL1:
 
     x = Input("N C...", "feature vectors", seq=(0, 1, 2))
     target = Input("N C...", "targets", seq=(0, 1, 2))
-    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2), derivative=False)
     cost = Output("N", "per-sample loss", loss=True)
     beta = Float("error up to which the loss is quadratic", default=1.0, above=0)
     examples = (
@@ -144,18 +120,6 @@ def smooth_l1_cost(n, x, target, weight, C, beta):
     for c in range(C):
         cost += huber(x[n, c] - target[n, c], beta) / beta
     return cost if weight is None else cost * weight[n]
-
-
-@gradient(SmoothL1.x)
-def smooth_l1_dx(n, c, dcost, x, target, weight, beta):
-    derivative = dcost[n] * huber_derivative(x[n, c] - target[n, c], beta) / beta
-    return derivative if weight is None else derivative * weight[n]
-
-
-@gradient(SmoothL1.target)
-def smooth_l1_dtarget(n, c, dcost, x, target, weight, beta):
-    derivative = dcost[n] * huber_derivative(target[n, c] - x[n, c], beta) / beta
-    return derivative if weight is None else derivative * weight[n]
 
 
 @layer(
@@ -182,11 +146,6 @@ def sum_cost_cost(n, x, C):
     for c in range(C):
         cost += x[n, c]
     return cost
-
-
-@gradient(SumCost.x)
-def sum_cost_dx(n, c, dcost):
-    return dcost[n]
 
 
 @layer(
@@ -221,13 +180,3 @@ def gaussian_kl_cost(n, mu, sigma, C):
         # (sigma + 1) * (sigma - 1) keeps the digits of deviations near 1.
         cost += 0.5 * (mu[n, c] * mu[n, c] + (sigma[n, c] + 1.0) * (sigma[n, c] - 1.0)) - math.log(sigma[n, c])
     return cost
-
-
-@gradient(GaussianKl.mu)
-def gaussian_kl_dmu(n, c, dcost, mu):
-    return dcost[n] * mu[n, c]
-
-
-@gradient(GaussianKl.sigma)
-def gaussian_kl_dsigma(n, c, dcost, sigma):
-    return dcost[n] * (sigma[n, c] - 1.0 / sigma[n, c])

@@ -28,7 +28,7 @@ from paddle_layers.define import (
 )
 from paddle_layers.layers.helpers import sigmoid
 
-from .loss_helpers import logistic_cost, logistic_derivative
+from .loss_helpers import logistic_cost, logistic_cost_derivative
 
 NOISE = {
     "UNIFORM": "uniform distribution",
@@ -159,7 +159,7 @@ def nce_delta(e, n, dcost, score, importance, chosen_value, odds):
         factor *= sigmoid(-score[e])
     if odds != "NEGATIVE_SAMPLING":
         logit -= math.log(abs(chosen_value[e]))
-    derivative = factor * logistic_derivative(logit, 1.0 if chosen_value[e] > 0.0 else 0.0)
+    derivative = factor * logistic_cost_derivative(logit, 1.0 if chosen_value[e] > 0.0 else 0.0)
     return derivative if importance is None else derivative * importance[n]
 
 

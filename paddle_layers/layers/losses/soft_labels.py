@@ -36,7 +36,7 @@ def log_rest(probability, floor):
 
 
 @helper
-def log_derivative(probability, floor):
+def log_from_derivative(probability, floor):
     """Derivative of `log_from`."""
     return 0.0 if probability < floor else 1.0 / probability
 
@@ -57,8 +57,8 @@ class SoftCrossEntropy:
     """
 
     x = Input("N C...", "probability per class", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
-    target = Input("N C...", "target probability per class", seq=(0, 1, 2), within=(0.0, 1.0))
-    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2))
+    target = Input("N C...", "target probability per class", seq=(0, 1, 2), within=(0.0, 1.0), derivative=False)
+    weight = Input("N", "sample weight", optional=True, seq=(0, 1, 2), derivative=False)
     cost = Output("N", "per-sample loss", loss=True)
     floor = Float("lower limit of the probabilities", default=1e-20, above=0, below=1)
     examples = (
@@ -74,12 +74,6 @@ def soft_cross_entropy_cost(n, x, target, weight, C, floor):
     for c in range(C):
         cost -= target[n, c] * log_from(x[n, c], floor)
     return cost if weight is None else cost * weight[n]
-
-
-@gradient(SoftCrossEntropy.x)
-def soft_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
-    derivative = -dcost[n] * target[n, c] * log_derivative(x[n, c], floor)
-    return derivative if weight is None else derivative * weight[n]
 
 
 @layer(
@@ -285,7 +279,8 @@ def soft_binary_cross_entropy_cost(n, x, target, weight, C, floor):
 
 @gradient(SoftBinaryCrossEntropy.x)
 def soft_binary_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
-    yes, no = log_derivative(x[n, c], floor), log_derivative(1.0 - x[n, c], floor)
+    # 1.4 times as fast as the derived gradient.
+    yes, no = log_from_derivative(x[n, c], floor), log_from_derivative(1.0 - x[n, c], floor)
     derivative = dcost[n] * ((1.0 - target[n, c]) * no - target[n, c] * yes)
     return derivative if weight is None else derivative * weight[n]
 
@@ -341,6 +336,6 @@ def multi_binary_label_cross_entropy_dx(n, c, dcost, x, label_start, label_id, w
         if label_id[p] == c:
             target += 1.0
     derivative = dcost[n] * (
-        (1.0 - target) * log_derivative(1.0 - x[n, c], floor) - target * log_derivative(x[n, c], floor)
+        (1.0 - target) * log_from_derivative(1.0 - x[n, c], floor) - target * log_from_derivative(x[n, c], floor)
     )
     return derivative if weight is None else derivative * weight[n]

@@ -182,11 +182,6 @@ def sinusoidal_position_y(t, c, s, x, first, S_start, C):
     return x[t, c] + real(math.sin(angle) if c % 2 == 0 else math.cos(angle))
 
 
-@gradient(SinusoidalPosition.x)
-def sinusoidal_position_dx(t, c, dy):
-    return dy[t, c]
-
-
 @onnx(SinusoidalPosition)
 def sinusoidal_position_onnx(graph, x, first, C):
     """Angles in float64, reduced to one turn before they become float32; the cosine is a sine a quarter turn on."""

@@ -25,11 +25,11 @@ class AttentionStep:
     to their position after the pass. `generate` runs it instead of `multi_head_attention`; it has no gradient.
     """
 
-    query = Input("N D", "query of the current position")
-    own_key = Input("N F", "key of the current position")
-    own_value = Input("N E", "value of the current position")
-    keys = Input("N K F", "cached keys of the previous positions, by row of the batch and position")
-    values = Input("N K E", "cached values of the previous positions")
+    query = Input("N D", "query of the current position", derivative=False)
+    own_key = Input("N F", "key of the current position", derivative=False)
+    own_value = Input("N E", "value of the current position", derivative=False)
+    keys = Input("N K F", "cached keys of the previous positions, by row of the batch and position", derivative=False)
+    values = Input("N K E", "cached values of the previous positions", derivative=False)
     row = Input("N K", "row of the batch that holds the key and the value of a position, from 0", kinds=("INT",))
     place = Input("N", "number of previous positions", kinds=("INT",))
     y = Output("N G", "one vector per query", nan="where `row` or `place` exceeds the cache")

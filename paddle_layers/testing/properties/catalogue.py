@@ -13,7 +13,7 @@ from .comparing import Verdicts
 from .cuda import check_cuda
 from .definitions import check_definition, check_documentation, check_inference
 from .execution import check_compiled, check_cuts, check_facts, check_memory, check_tuned
-from .gradients import check_gradients
+from .gradients import check_derived, check_gradients
 from .values import check_nan, check_precision, check_types
 
 ALL = 1 << 30
@@ -76,5 +76,8 @@ PROPERTIES: dict[str, Property] = {
         "CUDA kernels equal the CPU kernels and compile for every GPU architecture", check_cuda, compiled=True, most=3
     ),
     "gradients": Property("gradients equal central differences", check_gradients),
+    "derived gradients": Property(
+        "hand-written gradients equal derived ones", check_derived, most=8, implied_by=("gradients",)
+    ),
 }
 """Checks of cases, in the order in which they run."""

@@ -1,18 +1,21 @@
-"""Gradient check: central differences in float64."""
+"""Gradient checks: central differences in float64, and derived gradients beside hand-written ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define import registries
+from paddle_layers.define import DefinitionError, LayerDefinition, registries
+from paddle_layers.define.functions.derived_gradients import derived_gradient
+from paddle_layers.define.functions.point_functions import Function
 
 from ..cases.case import Case
-from ..cases.trial import Trial
-from .comparing import Verdicts, at
+from ..cases.trial import Trial, kept_nets
+from .comparing import Verdicts, all_close, at
 
 Array = NDArray[Any]
 # In float64, the error of a central difference is about STEP**2 for truncation and eps / STEP for rounding; both are
@@ -152,3 +155,48 @@ def _has_kinks(case: Case) -> bool:
         body = case.definition.bind_axes(case.types, case.attributes).body
         layers += body.layers() if body is not None else ()
     return any(field.kinks for layer in layers for field in layer.inputs.values())
+
+
+# ---- derived gradients
+
+
+def check_derived(case: Case) -> Verdicts:
+    """Compare hand-written gradients with those that can be derived, which are more accurate than differences."""
+    functions = derived_functions(case.definition) if case.trains else []
+    if not functions or case.attributes.get("error_clip") is not None:
+        return
+    with Trial(case) as trial:
+        results = trial.step()
+        if not all(np.isfinite(results[name]).all() for name in trial.directions()):
+            return
+        expected = {name: values for name, values in results.items() if name.startswith("gradient of ")}
+    with replaced_gradients(case.definition, functions), kept_nets(), Trial(case) as trial:
+        found = {name: values for name, values in trial.step().items() if name in expected}
+    yield from all_close(found, expected, "float64", "as the derived gradient")
+
+
+def derived_functions(definition: LayerDefinition) -> list[Function]:
+    """The derived gradients of what has a hand-written one, as far as they can be derived."""
+    found = []
+    for function in definition.functions:
+        target = function.targets[0]
+        if function.role != "gradient" or function.derived or function.used or len(function.targets) > 1:
+            continue
+        if getattr(target, "derivative", True) and definition.bias is not target:
+            with contextlib.suppress(DefinitionError):  # it cannot be derived, which is why it is written
+                found.append(derived_gradient(definition, target))
+    return [function for function in found if function is not None]
+
+
+@contextlib.contextmanager
+def replaced_gradients(definition: LayerDefinition, gradients: list[Function]) -> Iterator[None]:
+    """Context in which a layer has these gradients instead of its own ones."""
+    functions, facts = definition.functions, definition.facts
+    targets = {function.target_names for function in gradients}
+    definition.functions = [f for f in functions if f.target_names not in targets] + gradients
+    vars(definition).pop("facts")
+    try:
+        yield
+    finally:
+        definition.functions = functions
+        vars(definition)["facts"] = facts

@@ -25,13 +25,3 @@ def pinball_cost(n, x, target, quantile, C):
         error = target[n, c] - x[n, c]
         total += max(quantile * error, (quantile - 1.0) * error)
     return total
-
-
-@pl.gradient(Pinball.x)
-def pinball_dx(n, c, dcost, x, target, quantile):
-    return -quantile * dcost[n] if target[n, c] > x[n, c] else (1.0 - quantile) * dcost[n]
-
-
-@pl.gradient(Pinball.target)
-def pinball_dtarget(n, c, dcost, x, target, quantile):
-    return quantile * dcost[n] if target[n, c] > x[n, c] else (quantile - 1.0) * dcost[n]
