@@ -69,7 +69,7 @@ def test_a_crash_in_a_plugins_function_is_the_plugins_fault(tmp_path):
         '@layer("test_crash")\n'
         "class Crash:\n"
         '    """Crashes for wide rows."""\n\n'
-        '    x = Input("N C", "rows")\n'
+        '    x = Input("N C", "rows", derivative=False)\n'
         '    y = Output("N K", "rows")\n'
         '    examples = (Example(x="3"),)\n\n'
         "@infer(Crash)\n"

@@ -411,8 +411,7 @@ def _line_of(text: str, body: str, line: int) -> bool:
 
 SUM = "t = 0.0|for c in range(C):|    "
 LOOPS = {
-    SUM
-    + "t += x[n, c]|return t * t": "the derivative requires `t`, the result of a loop over `x`: compute it in a Temp",
+    SUM + "t += x[n, c]|return t * t": "the derivative requires `t`, the result of a loop over `x`: compute it in",
     "t = x[n, 0]|return t": "it reads `x[n, 0]`, where `0` is neither an index of `y`",
     "t = 0.0|for c in range(1, C):|    t += x[n, c]|return t": "it reads `x[n, c]`, where `c` is neither",
     SUM + "t = max(t, x[n, c])|return t": "`t` depends on earlier iterations of the loop",

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..definitions.derived_gradients import derived_gradient
 from ..definitions.registry import is_built_in
 from ..errors import ShapeError, suggestion
 from ..fields.attributes import Bool
 from ..fields.tensors import Field
-from ..functions.derived_gradients import derived_gradient
 from ..functions.point_functions import Function
 from ..functions.program import Program
 from .function_checks import check_texts

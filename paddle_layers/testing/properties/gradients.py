@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define import DefinitionError, LayerDefinition, registries
-from paddle_layers.define.functions.derived_gradients import derived_gradient
+from paddle_layers.define.definitions.derived_gradients import derived_gradient
 from paddle_layers.define.functions.point_functions import Function
 
 from ..cases.case import Case
@@ -190,7 +190,7 @@ def derived_functions(definition: LayerDefinition) -> list[Function]:
 
 @contextlib.contextmanager
 def replaced_gradients(definition: LayerDefinition, gradients: list[Function]) -> Iterator[None]:
-    """Context in which a layer has these gradients instead of its own ones."""
+    """Context in which a layer has these gradients instead of its functions."""
     functions, facts = definition.functions, definition.facts
     targets = {function.target_names for function in gradients}
     definition.functions = [f for f in functions if f.target_names not in targets] + gradients

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 
 from ..errors import DefinitionError
 from ..fields.tensors import Field, Output
-from .derivatives import is_zero, multiply
-from .point_functions import Function
-from .program import Program, copied, loads_of, names_of, parts_of, without_dead_code
-from .tangents import NotDerivable, Tangent, compiled, function_tree, load
+from ..functions.derivatives import is_zero, multiply
+from ..functions.point_functions import Function
+from ..functions.program import Program, copied, loads_of, names_of, parts_of, without_dead_code
+from ..functions.tangents import NotDerivable, Tangent, compiled, function_tree, load
 
 if TYPE_CHECKING:
-    from ..definitions.layers import LayerDefinition
+    from .layers import LayerDefinition
 
 
 def derived_gradient(layer: LayerDefinition, target: Field) -> Function | None:
@@ -182,7 +182,7 @@ class _Gradient(Tangent):
             if name in loads_of(body):
                 raise NotDerivable(
                     f"the derivative requires `{name}`, the result of a loop over `{self.variable}`: "
-                    "compute it in a Temp of its own",
+                    "compute it in a separate Temp",
                     loop,
                 )
         if self.missing:
