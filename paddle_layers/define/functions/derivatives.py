@@ -28,9 +28,10 @@ RULES: dict[str, tuple[str, ...]] = {
     "log10": ("d * 0.4342944819032518 / u",),  # 1 / log(10)
     "log1p": ("d / (1.0 + u)",),
     "log2": ("d * 1.4426950408889634 / u",),  # 1 / log(2)
-    # The first of equal operands is the extreme one.
-    "max": ("d if u >= v else 0.0", "0.0 if u >= v else d"),
-    "min": ("d if u <= v else 0.0", "0.0 if u <= v else d"),
+    # Half for equal operands, the mean of the derivatives on both sides, as that of `abs` at 0. So a stable form of a
+    # smooth function has its derivative at 0, too: `max(v, 0.0) + log1p(exp(-abs(v)))` has 0.5.
+    "max": ("d if u > v else 0.5 * d if u == v else 0.0", "d if v > u else 0.5 * d if u == v else 0.0"),
+    "min": ("d if u < v else 0.5 * d if u == v else 0.0", "d if v < u else 0.5 * d if u == v else 0.0"),
     # No product of 0 and infinity: for an exponent of 0, and for a base of 0.
     "pow": ("d * v * u ** (v - 1.0) if v != 0.0 else 0.0", "d * r * math.log(u) if u > 0.0 else 0.0"),
     "sin": ("d * math.cos(u)",),
