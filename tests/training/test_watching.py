@@ -74,8 +74,8 @@ def test_a_callback_watches_one_of_them(tmp_path):
 
 
 FAULTS = {
-    "phase": (NOISY.replace('phase: "test" ', ""), "`name` is only allowed on additional test sources"),
-    "twice": (NOISY * 2, "duplicate name `noisy` of test sources"),
+    "phase": (NOISY.replace('phase: "test" ', ""), "`name` is only allowed on additional validation and test sources"),
+    "twice": (NOISY * 2, "duplicate name `noisy` of sources"),
     "letters": (NOISY.replace('"noisy"', '"noisy,"'), "`name` must be a letter followed by letters, digits"),
     "none": (NOISY.replace(' name: "noisy"', ""), "two sources for the test phase"),
 }
