@@ -59,7 +59,11 @@ def callback_faults(training: Training, callbacks: Sequence[object], monitored: 
             message = f"{size} values of `{watched}` are better: remove `mode`, or write `mode: {better}`"
             yield training.fault(f"{place}/mode", message, code=CODE)
         if isinstance(listener, Watching):
-            listener.known_mode = better or "min"
+            if better is None and not listener.mode and watched in results:
+                message = f"it is unknown whether smaller or larger values of `{watched}` are better"
+                help_ = "add `mode: min` or `mode: max`"
+                yield training.fault(f"{place}/watch", message, code=CODE, help=help_)
+            listener.known_mode = better or listener.known_mode
         yield from _unreadable(training, number, listener)
         if hasattr(listener, "prepare"):
             try:

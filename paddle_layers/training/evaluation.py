@@ -78,7 +78,7 @@ class TestRunner:
             self._finite.check(run.step)  # callbacks save what is tested
             seen = partial(self._events.emit, TestBatchDone(run))
             run.results = self._evaluate(data, self._training.test.batches, seen)
-            self._events.emit(TestDone(run, data.phase, nan_notes(self._training, run.results) if is_first else ()))
+            self._events.emit(TestDone(run, nan_notes(self._training, run.results) if is_first else ()))
         # Outside of the averages: callbacks such as `plateau` save and restore the weights of the training itself.
         self._events.emit(WeightsRestored(run))
 

@@ -65,8 +65,6 @@ class TestBatchDone(Event):
 class TestDone(Event):
     """`run.results` are new; the parameters are the averaged ones, if the training has weight averaging."""
 
-    phase: str
-    """The phase of the data: `validation`, or `test` in a training without validation data."""
     notes: Sequence[str]
     """References to explanations of results that are NaN, at the first test."""
 

@@ -61,7 +61,7 @@ class TrainingLoop:
         callbacks: Sequence[object],
         ranks: SingleProcess = SINGLE_PROCESS,
     ) -> None:
-        self.run = run = Run(job.net, folder, job.total, progress.say)
+        self.run = run = Run(job.net, folder, job.total, progress.say, job.monitored.phase)
         if ranks.count > 1:
             job.net.add_up = ranks.add_up
         self._training, self._job, self._ranks = training, job, ranks
@@ -73,7 +73,7 @@ class TrainingLoop:
         self._step = TrainingStep(training, run, job.updater, job.train, ranks, events)
         self._tests = TestRunner(training, run, job.updater, job.monitored, job.final, self._finite, ranks, events)
         self.checkpoints = CheckpointManager(
-            training, self._step, self._metrics, self._callbacks.called, self._finite, ranks
+            training, self._step, self._metrics, self._callbacks.called, self._finite, ranks, run.monitored
         )
         self._listen(ProgressListener(progress))
 
@@ -183,7 +183,7 @@ class TrainingLoop:
             steps=run.step,
             results=run.results,
             test_results=run.test_results,
-            phase=self._job.monitored.phase,
+            phase=run.monitored,
             stopped=run.stopped,
             best=run.best,
             commands=commands,

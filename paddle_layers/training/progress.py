@@ -215,7 +215,7 @@ class ProgressListener:
 
     def test_done(self, test: TestDone) -> None:
         """Show the results of a validation or test, with notes."""
-        self._progress.say(f"step {test.run.step}: {test.phase}  {as_text(test.run.results)}")
+        self._progress.say(f"step {test.run.step}: {test.run.monitored}  {as_text(test.run.results)}")
         for note in test.notes:
             self._progress.say(f"note: {note}")
 

@@ -73,6 +73,7 @@ def test_early_stopping_acts_on_the_validation_loss(tmp_path):
     losses = [float(line["loss"]) for line in read_records(report.log) if line["phase"] == "validation"]
     best = losses.index(min(losses))
     assert report.steps == 2 * len(losses) < 200
+    assert re.fullmatch(r"`loss` has not improved on \S+ for 3 validations", report.stopped)
     assert len(losses) - 1 - best == 3
     assert report.test_results.keys() == report.results.keys()  # it is at its end
     close(
@@ -197,3 +198,11 @@ def test_a_stop_by_a_callback_is_an_end(tmp_path):
     report = pl.train(path, callbacks=[Losses(stop_after=5)], output=tmp_path / "output")
     assert report.steps == 5
     assert report.test_results
+
+
+def test_the_best_validation_is_not_compared_with_earlier_tests(tmp_path):
+    path = with_validation(tmp_path, TEXT + BEST)
+    train(path, stop_after=10)
+    path.write_text(path.read_text() + VALIDATION)
+    with pytest.raises(TrainingError, match=r"cannot resume .* monitored_phase changed from test to validation"):
+        train(path, resume=True)

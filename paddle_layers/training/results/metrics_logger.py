@@ -77,7 +77,7 @@ class MetricsLogger:
 
     def test_done(self, test: TestDone) -> None:
         """Write the results of a validation or test."""
-        self._write(test.run, test.phase, test.run.results)
+        self._write(test.run, test.run.monitored, test.run.results)
 
     def final_test_done(self, test: FinalTestDone) -> None:
         """Write the results of the test at the end."""

@@ -84,9 +84,22 @@ def best_of(training: Training) -> dict[str, str]:
     """Whether smaller or larger values of a result are better, by its name in the log: "min", "max", or empty."""
     results = _reported(training)
     best = {name: definition.best.get(result, "") for name, (definition, result) in results.items()}
-    known = {"loss": "min", **{name: which for name, which in best.items() if which}}
+    losses = dict.fromkeys(["loss", *_minimized(training)], "min")
+    known = losses | {name: which for name, which in best.items() if which}
     further = (further_names(training, name) for name, _ in training.further_sources)
     return known | {names[name]: which for names in further for name, which in known.items()}
+
+
+def _minimized(training: Training) -> Iterator[str]:
+    """Names in the log of single losses whose weight is not negative: a training makes all these smaller."""
+    names = loss_names(training)
+    for phase in ("train", "test"):
+        for node in selected(training, phase).nodes:
+            for name in costs_of(node) if names else ():
+                weights = node.loss_weight or ()
+                position = node.output_names.index(name)
+                if position >= len(weights) or weights[position] >= 0:
+                    yield names[name]
 
 
 def nan_notes(training: Training, results: Mapping[str, float]) -> list[str]:
