@@ -31,7 +31,7 @@ class Run:
     say: Callable[[str], None] = print
     """Prints a line above the progress."""
     monitored: str = "test"
-    """Phase of the data of evaluations during the training: `validation`, or `test` without validation data."""
+    """Phase of the evaluations during the training, `validation`, or `test` without validation data."""
     step: int = 0
     """Number of completed steps."""
     epoch: int = 0

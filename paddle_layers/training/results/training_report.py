@@ -37,7 +37,7 @@ class TrainingReport:
     test_results: Mapping[str, float] = field(default_factory=dict)
     """Results of `weights` on the test data at the end of a training with validation data."""
     phase: str = "test"
-    """The phase of `results`: `validation` or `test`."""
+    """The phase of `results`, `validation` or `test`."""
     stopped: str = ""
     """Reason of an early end."""
     best: Best | None = None
