@@ -39,7 +39,7 @@ class ComparedRun:
     test: Mapping[str, float]
     """Results of the test at the end of a training with validation data."""
     lines: Mapping[str, Series]
-    """Steps and values of the validations by result; of the tests, or of the training, where there are none."""
+    """Steps and values by result, of the validations, else of the tests, else of the training."""
 
 
 def compare(folders: Iterable[str | Path]) -> tuple[list[ComparedRun], list[str]]:
