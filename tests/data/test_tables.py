@@ -16,6 +16,7 @@ from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
 from paddle_layers.data.columns import GapColumn, WordColumn
 from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, read_fitted
+from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
@@ -70,6 +71,49 @@ def test_only_the_rows_to_train_with_are_looked_at(tmp_path):
     assert data.fields["district"].tolist() == [0, 1, 0, 2], "a word that is not known gets the id behind the last"
     assert data.unknown == {"district": (3, "east")}
     assert data.fields["features"][2].tolist() == [60, 3]
+
+
+GAPS = """a,b,c,kind,y
+1,,8,rose,1
+,2,4,,2
+9,4,,tulip,3
+2,,6,rose,4
+"""
+
+
+def test_columns_have_their_own_imputation(tmp_path):
+    settings = {"ids": ["kind"], "columns": ["x = c, a, b", "y"], "empty": "mark"}
+    raw = opened(tmp_path, GAPS, **settings, impute=["a, c = median", "kind = mark"])
+    learned = learn(raw, np.arange(4))
+    # c: 4, 6, 8; a: 1, 2, 9 (a mean of 4); b: 2, 4
+    assert learned.means["x"] == [6, 2, 3]
+    fields = encoded(raw, learned, "here").fields
+    assert fields["x"].tolist() == [[8, 1, 3, 1], [4, 2, 2, 0], [6, 9, 4, 0], [6, 2, 3, 1]]
+    assert learned.words["kind"] == ["", "rose", "tulip"]
+    other = opened(tmp_path, "b,c,a,kind,y\n,,,,7\n", **settings, impute=["a, c = median", "kind = mark"])
+    assert encoded(other, learned, "here").fields["x"].tolist() == [[6, 2, 3, 1]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"impute": ["a, c = median"]}, r"t.csv:2: column 2 (`b`): empty cell"),
+        ({"impute": ["a = middle"]}, "invalid `impute` 'a = middle'; write"),
+        ({"impute": ["a"]}, "with one of refuse, mean, median, mark"),
+        ({"impute": ["aa = mean"]}, "unknown column `aa`"),
+        ({"impute": ["a = mean", "a-b = mark"]}, "`impute` has two methods for column 1 (`a`)"),
+        ({"impute": ["kind = mean"]}, "column 4 (`kind`) has words; `mark` in `impute` adds a word for empty cells"),
+        ({"impute": ["y = mean"]}, "`impute` names column 5 (`y`), but targets and weights are never imputed"),
+        ({"empty": "median", "impute": ["a = refuse"]}, "t.csv:3: column 1 (`a`): empty cell"),
+    ],
+)
+def test_what_cannot_be_imputed(tmp_path, settings, message):
+    (tmp_path / "t.csv").write_text(GAPS)
+    made = {"file": "t.csv", "ids": ["kind"], "columns": ["x = a, b, c", "y"], **settings}
+    source = registries["source"]["csv"]
+    with pytest.raises(DataError) as caught:
+        source.create(source.bind(made)).open_rows(tmp_path, RequestedFields(None, {"y"}))
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -483,7 +527,7 @@ def test_channels_of_images_and_rows_of_sequences_are_measured(tmp_path):
 
 
 def test_gaps_of_another_width_are_refused():
-    raw = Dataset({"x": GapColumn(np.ones((2, 3)), ["a", "b", "c"], mark=False)})
+    raw = Dataset({"x": GapColumn(np.ones((2, 3)), ["a", "b", "c"], ["mean"] * 3)})
     with pytest.raises(DataError, match="field `x` has 3 columns, but 2 in the training data"):
         encoded(raw, FittedPreprocessing({}, {"x": [1.0, 2.0]}), "here")
 
