@@ -215,11 +215,10 @@ class TableColumns:
                 raise DataError(f"{self._table.origin}: duplicate field `{name}`; use different names")
 
     def _check_words(self, column: int, problem: str) -> None:
-        for row, word in enumerate(self._table.words[column]):
+        table, what = self._table, self._table.empty + ("" if self._skip else problem)
+        for row, word in enumerate(table.words[column]):
             if not word:
-                self._table.refuse(
-                    row, f"{self._table.cell(row, column)}: {self._table.empty}{problem}", skip=self._skip
-                )
+                table.refuse(row, f"{table.cell(row, column)}: {what}", skip=self._skip)
 
     def _classes(self) -> Any:
         table, classes = self._table, self._settings.classes
