@@ -152,6 +152,6 @@ def say_weights(run: WithWeights, chosen: str | None) -> None:
     from paddle_layers.training.callbacks.monitoring import BEST
 
     if chosen is None and run.weights.name == BEST:
-        echo(f"weights: {run.weights} (best test)", err=True)
+        echo(f"weights: {run.weights} (best validation or test)", err=True)
     if run.note:
         echo(f"note: {run.weights}{run.note}", err=True)

@@ -53,7 +53,7 @@ class TransformSettings(ComponentSettings):
 
 @dataclass(frozen=True, slots=True)
 class SplitSettings:
-    """Held-out samples of a source: a fraction of them, by group or not, or those with a value."""
+    """Held-out samples of a source: fractions of them, by group or not, or those with a value."""
 
     test: float | None = None
     seed: int = 0
@@ -61,6 +61,25 @@ class SplitSettings:
     field: str | None = None
     value: str | None = None
     group: str | None = None
+    validation: float | None = None
+    validation_value: str | None = None
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Fractions of the samples by held-out phase; the test data do not depend on the fraction of the others."""
+        shares = {"test": self.test, "validation": self.validation}
+        return {phase: share for phase, share in shares.items() if share is not None}
+
+    @property
+    def values(self) -> dict[str, str]:
+        """Values of `field` by held-out phase."""
+        values = {"test": self.value, "validation": self.validation_value}
+        return {phase: value for phase, value in values.items() if value is not None}
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The held-out phases."""
+        return tuple(self.values if self.field is not None else self.shares)
 
     @property
     def fields(self) -> tuple[str, ...]:
@@ -72,9 +91,9 @@ class SplitSettings:
 class SourceSettings(ComponentSettings):
     """Data source of a phase; samples are in random order if `shuffle` is set.
 
-    With a `split` it also feeds the test phase. `workers` threads (None: as many as are useful) prefetch batches, in at
-    most `memory` MiB; `on_error` selects whether an unreadable record is fatal or skipped. Training sources with a
-    `ratio` are mixed; the first one's values of these four settings apply.
+    With a `split` it also feeds the held-out phases. `workers` threads (None: as many as are useful) prefetch batches,
+    in at most `memory` MiB; `on_error` selects whether an unreadable record is fatal or skipped. Training sources with
+    a `ratio` are mixed; the first one's values of these four settings apply.
     """
 
     phase: str
@@ -86,7 +105,12 @@ class SourceSettings(ComponentSettings):
     on_error: str = "stop"
     ratio: float | None = None
     name: str | None = None
-    """Prefix of the results of an additional test source."""
+    """Prefix of the results of an additional validation or test source."""
+
+    @property
+    def phases(self) -> tuple[str, ...]:
+        """The phases that it feeds."""
+        return (self.phase, *(self.split.phases if self.split is not None else ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +145,7 @@ class AverageSettings:
 
 @dataclass(frozen=True, slots=True)
 class TestSettings:
-    """Steps and epochs between tests (None: at the end only), an initial test, and the number of batches."""
+    """Steps and epochs between evaluations (None: at the end only), an initial one, and the number of batches."""
 
     __test__ = False  # not a test of pytest
     every: int | None = None
@@ -131,7 +155,7 @@ class TestSettings:
 
     @property
     def repeated(self) -> bool:
-        """Whether there are tests before the end of the training."""
+        """Whether there are evaluations before the end of the training."""
         return self.every is not None or self.every_epochs is not None
 
 
@@ -197,13 +221,17 @@ class Training:
 
     def source_of(self, phase: str) -> SourceSettings | None:
         """The source of a phase: the first one of several."""
-        fed = (source for source in self.source if source.phase == phase or source.split is not None)
-        return next(fed, None)
+        return next((source for source in self.source if phase in source.phases), None)
 
     @property
-    def further_tests(self) -> list[tuple[str, SourceSettings]]:
-        """Additional test sources, by name."""
+    def further_sources(self) -> list[tuple[str, SourceSettings]]:
+        """Additional validation and test sources, by name."""
         return [(source.name, source) for source in self.source if source.name is not None]
+
+    @property
+    def monitored(self) -> str:
+        """The phase of evaluations during the training: `validation` if there is a source for it, else `test`."""
+        return "validation" if self.source_of("validation") is not None else "test"
 
     def error(
         self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from paddle_layers.define import InvalidAttributes
@@ -101,22 +101,45 @@ def check_monitored(callbacks: Sequence[Bound], report: DiagnosticReport) -> Non
     report.add("W008", message, changed.start, help=help_)
 
 
-def check_test_name(
+def check_source_name(
     source: Bound, first: Mapping[str, Bound], named: dict[str, Bound], report: DiagnosticReport
 ) -> None:
-    """Check that a named source is an additional test source with a unique, valid name."""
+    """Check that a named source is an additional validation or test source with a unique, valid name."""
     name, place = source.values.get("name"), source.place("name")
-    if get_field(source, "phase", "Source") != "test" or "split" in source.places:
-        report.add("E304", "`name` is only allowed on additional test sources", place, help="remove it")
-    elif "test" not in first:
-        help_ = "remove it; the results of the first test source have no prefix"
-        report.add("E304", "the first test source cannot have a `name`", place, help=help_)
+    phase = get_field(source, "phase", "Source")
+    if phase == "train" or "split" in source.places:
+        message = "`name` is only allowed on additional validation and test sources"
+        report.add("E304", message, place, help="remove it")
+    elif phase not in first:
+        help_ = f"remove it; the results of the first {phase} source have no prefix"
+        report.add("E304", f"the first {phase} source cannot have a `name`", place, help=help_)
     elif isinstance(name, str) and not _NAME.fullmatch(name):
         message = "`name` must be a letter followed by letters, digits, `_` and `-`, at most 64 characters"
         report.add("E304", message, place, help='for example, `name: "noisy"`')
     elif isinstance(name, str) and named.setdefault(name, source) is not source:
         note = report.note("the other one is here", named[name].start)
-        report.add("E304", f"duplicate name `{name}` of test sources", place, notes=(note,))
+        report.add("E304", f"duplicate name `{name}` of sources", place, notes=(note,))
+
+
+def check_ratio(source: Bound, phases: Collection[str], report: DiagnosticReport) -> None:
+    """Check that only training sources have a mixing ratio."""
+    if "ratio" in source.places and "train" not in phases:
+        message = "`ratio` is only allowed on training sources; an evaluation reads every sample once"
+        report.add("E304", message, source.place("ratio"), help="remove it")
+
+
+SPLIT_FIELDS = {"test": ("test", "value"), "validation": ("validation", "validation_value")}
+"""Fields of `split` by the held-out phase: a fraction of the samples, a value of `field`."""
+
+
+def phases_of(source: Bound) -> list[str]:
+    """The phases that a source feeds; those of most files if its split is invalid."""
+    if "split" not in source.places:
+        return [get_field(source, "phase", "Source")]
+    split = source.values.get("split")
+    given = split.places if isinstance(split, Bound) else {}
+    held_out = [phase for phase, fields in SPLIT_FIELDS.items() if not given.keys().isdisjoint(fields)]
+    return ["train", *(held_out or ["test"])]
 
 
 def check_split(source: Bound, report: DiagnosticReport) -> None:
@@ -124,16 +147,15 @@ def check_split(source: Bound, report: DiagnosticReport) -> None:
     split = source.values.get("split")
     if not isinstance(split, Bound) or split.broken:
         return
-    given, share = split.places, split.values.get("test")
-    both = "both `test` and `field`" if {"test", "field"} <= given.keys() else ""
-    neither = "neither `test` nor `field`" if not {"test", "field"} & given.keys() else ""
-    if both or neither:
+    given = split.places
+    shares, values = ([names[way] for names in SPLIT_FIELDS.values() if names[way] in given] for way in (0, 1))
+    invalid = f"both `{shares[0]}` and `field`" if shares and "field" in given else ""
+    if not shares and "field" not in given and not values:
+        invalid = "neither `test` nor `field`"
+    if invalid:
         help_ = 'write `test: 0.2` to hold out a fifth of the samples, or `field: "part" value: "test"`'
-        report.add("E307", f"`split` has {both or neither}", split.start, help=help_)
-    elif isinstance(share, float) and share >= 1:
-        message = f"`test` must be less than 1, found {share:g}"
-        report.add("E307", message, split.place("test"), help="write `test: 0.2` to hold out a fifth of the samples")
-    elif ("field" in given) != ("value" in given):
+        report.add("E307", f"`split` has {invalid}", split.start, help=help_)
+    elif bool(values) != ("field" in given):
         missing = "value" if "field" in given else "field"
         help_ = "samples are held out if their `field` has this `value`"
         report.add("E307", f"`split` has no `{missing}`", split.start, help=help_)
@@ -144,6 +166,27 @@ def check_split(source: Bound, report: DiagnosticReport) -> None:
         message = "`stratify` and `group` are mutually exclusive"
         help_ = "`stratify` divides the samples of each value, `group` keeps them together"
         report.add("E307", message, split.place("stratify"), help=help_)
-    elif get_field(source, "phase", "Source") == "test":
-        message = '`phase: "test"` is not allowed with `split`, which feeds both phases'
+    elif (phase := get_field(source, "phase", "Source")) != "train":
+        message = f'`phase: "{phase}"` is not allowed with `split`, which feeds several phases'
         report.add("E307", message, source.place("phase"), help="remove it")
+    else:
+        _check_held_out(split, shares, values, report)
+
+
+def _check_held_out(split: Bound, shares: Sequence[str], values: Sequence[str], report: DiagnosticReport) -> None:
+    """Check that training samples are left, and that the held-out parts differ."""
+    fractions = {name: split.values[name] for name in shares if isinstance(split.values.get(name), float)}
+    for name, share in fractions.items():
+        if share >= 1:
+            message = f"`{name}` must be less than 1, found {share:g}"
+            help_ = f"write `{name}: 0.2` to hold out a fifth of the samples"
+            report.add("E307", message, split.place(name), help=help_)
+            return
+    if sum(fractions.values()) >= 1:
+        message = f"`test` and `validation` must have a sum less than 1, found {sum(fractions.values()):g}"
+        help_ = "write `validation: 0.1 test: 0.2` to train on the other 70 % of the samples"
+        report.add("E307", message, split.place("validation"), help=help_)
+    if len(values) == 2 and split.values.get(values[0]) == split.values.get(values[1]):
+        message = "`value` and `validation_value` must differ"
+        help_ = "`value` selects the test samples, `validation_value` the validation samples"
+        report.add("E307", message, split.place("validation_value"), help=help_)

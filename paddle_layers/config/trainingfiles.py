@@ -26,10 +26,11 @@ from .training_checks import (
     check_average,
     check_momenta,
     check_monitored,
+    check_ratio,
     check_schedules,
+    check_source_name,
     check_split,
-    check_test_name,
-    get_field,
+    phases_of,
 )
 from .training_values import (
     average_of,
@@ -46,10 +47,10 @@ from .training_values import (
 )
 from .wiring.network_builder import of_another_kind, wire_fields
 
-NO_TEST_SOURCE = "there is no source for the test phase"
+NO_TEST_SOURCE = "there is no source for the validation or test phase"
 MIXED_ONCE = ("shuffle", "workers", "memory", "on_error")
 """Settings that mixed sources have in common, since they concern the mixed batches."""
-TEST_SOURCE = 'add `source { type: ... phase: "test" ... }`'
+TEST_SOURCE = 'add `source { type: ... phase: "validation" ... }`'
 
 
 def load_training(
@@ -166,8 +167,9 @@ class _TrainingReader:
         self._lengths(bound)
         phases = self._sources(bound, network)
         # Data that are passed to `train` may include a test set, so a missing test source means nothing yet.
-        if "test" in phases or self.sources_needed:
-            self._tests(bound, tested="test" in phases)
+        monitored = next((phase for phase in ("validation", "test") if phase in phases), "")
+        if monitored or self.sources_needed:
+            self._evaluations(bound, monitored)
         check_monitored(bound.values.get("callback", ()), self.report)
         self._weights(bound.values.get("weights"))
         check_average(bound.values.get("average"), self.report)
@@ -277,17 +279,18 @@ class _TrainingReader:
         first: dict[str, Bound] = {}
         named: dict[str, Bound] = {}
         for source in bound.values.get("source", ()):
-            phases = ["train", "test"] if "split" in source.places else [get_field(source, "phase", "Source")]
+            phases = phases_of(source)
             place = source.place("phase")
             # With the default phase instead, it would be a second source of the train phase: a consequential error.
             if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
                 continue  # an invalid phase, which was reported
             if "name" in source.places:
-                check_test_name(source, first, named, self.report)
+                check_source_name(source, first, named, self.report)
             else:
                 self._mixed(source, phases, first)
                 for phase in phases:
                     first.setdefault(phase, source)
+            check_ratio(source, phases, self.report)
             check_split(source, self.report)
             if network is not None:
                 for transform in source.values.get("transform", ()):
@@ -304,19 +307,17 @@ class _TrainingReader:
     def _mixed(self, source: Bound, phases: Collection[str], first: Mapping[str, Bound]) -> None:
         """Check a source of phases that may have other sources; those of the train phase are mixed by `ratio`."""
         mixed = "ratio" in source.places
-        if mixed and "train" not in phases:
-            message = "`ratio` is only allowed on training sources; a test reads every sample once"
-            self.report.add("E304", message, source.place("ratio"), help="remove it")
         for phase in phases:
             other = first.get(phase)
             if other is not None and phase == "train" and mixed and "ratio" in other.places:
                 self._mixed_once(source, other)
             elif other is not None:
-                help_ = 'for a test source, write `phase: "test"`'
+                help_ = 'for a validation or test source, write `phase: "validation"` or `phase: "test"`'
                 if phase == "train":
                     help_ += "; to mix both, set `ratio` in each, such as `ratio: 1`"
                 elif "split" not in source.places:
-                    help_ = 'to test on both, add a `name` here: with "noisy", the results are `noisy.loss` and so on'
+                    both = "validate on both" if phase == "validation" else "test on both"
+                    help_ = f'to {both}, add a `name` here: with "noisy", the results are `noisy.loss` and so on'
                 note = self.report.note("the other one is here", other.start)
                 self.report.add("E304", f"two sources for the {phase} phase", source.start, notes=(note,), help=help_)
                 return
@@ -328,23 +329,23 @@ class _TrainingReader:
                 message = f"`{name}` of mixed sources must be set in the first one"
                 self.report.add("E304", message, source.place(name), notes=(note,), help="move it there")
 
-    def _tests(self, bound: Bound, *, tested: bool) -> None:
-        """Settings that act on tests require tests."""
+    def _evaluations(self, bound: Bound, phase: str) -> None:
+        """Settings that act on evaluations during the training require these; `phase` has the data, if any."""
         test: Bound | None = bound.values.get("test")
         given = [name for name in ("every", "every_epochs") if test is not None and name in test.places]
         every = bool(given)
-        if test is not None and every and not tested:
-            # A warning: `train(..., datasets=...)` may provide the test data, which the file does not know.
+        if test is not None and every and not phase:
+            # A warning: `train(..., datasets=...)` may provide the data, which the file does not know.
             self.report.add("W005", NO_TEST_SOURCE, test.place(given[0]), help=TEST_SOURCE)
         for callback in bound.values.get("callback", ()):
             if callback.definition is None or not acts_on_tests(callback.definition.owner):
                 continue
-            what = f"`{callback.definition.name}` acts after each test"
-            if not tested:
+            what = f"`{callback.definition.name}` acts after each {phase or 'test'}"
+            if not phase:
                 self.report.add("W005", f"{what}, but {NO_TEST_SOURCE}", callback.start, help=TEST_SOURCE)
             elif not every:
-                help_ = "add `test { every: 100 }` to test every 100 steps"
-                self.report.add("W005", f"{what}, but the only test is at the end", callback.start, help=help_)
+                help_ = f"add `test {{ every: 100 }}` for a {phase} every 100 steps"
+                self.report.add("W005", f"{what}, but the only {phase} is at the end", callback.start, help=help_)
 
     def _feeds(self, bound: Bound, network: Network) -> None:
         for feed in bound.values.get("feed", ()):

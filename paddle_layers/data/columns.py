@@ -233,13 +233,23 @@ class WordColumn:
 
 
 class GapColumn:
-    """Rows of numbers in which NaN is a missing value, imputed with the mean of the column.
+    """Rows of numbers in which NaN is a missing value, imputed with the mean or the median of the column.
 
-    With `mark` the rows have as many indicator columns, which are 1 where a number was missing and 0 otherwise.
+    Args:
+        values: The numbers, (rows, columns).
+        names: Names of the columns.
+        methods: For each column "mean", "median", "mark" for the mean and an indicator column, which is 1 where a
+            number was missing and 0 otherwise, or "refuse" for a column without missing values. The indicator columns
+            follow all other columns.
     """
 
-    def __init__(self, values: Array | StoredColumn, names: Sequence[str], *, mark: bool) -> None:
-        self.values, self.names, self.mark = values, names, mark
+    def __init__(self, values: Array | StoredColumn, names: Sequence[str], methods: Sequence[str]) -> None:
+        self.values, self.names, self.methods = values, names, tuple(methods)
+
+    @property
+    def marked(self) -> list[int]:
+        """Positions of the columns with an indicator column."""
+        return [at for at, method in enumerate(self.methods) if method == "mark"]
 
     def __len__(self) -> int:
         return len(self.values)

@@ -231,18 +231,27 @@ def _sorted(parts: Sequence[tuple[WordColumn, Rows]]) -> list[str]:
 
 
 def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[float]:
-    names = parts[0][0].names
+    """The mean or the median of each column, whichever is imputed."""
+    names, methods = parts[0][0].names, parts[0][0].methods
+    if any(column.methods != methods for column, _ in parts):
+        raise DataError(f"{dataset.origin}: `empty` or `impute` differs between the training sources")
+    medians = [at for at, method in enumerate(methods) if method == "median"]
     counts, totals = np.zeros(len(names), np.int64), np.zeros(len(names))
+    collected = [np.empty((0, len(medians)))]
     for column, rows in parts:
         values = column.values
         for chosen in values.parts(rows) if isinstance(values, StoredColumn) else [values[rows]]:
             there = ~np.isnan(chosen)
             counts += there.sum(axis=0)
             totals += np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)
-    empty = np.flatnonzero(counts == 0)
-    if len(empty):
-        raise DataError(f"{dataset.origin}: column `{names[empty[0]]}` has no values, so its mean cannot be computed")
-    return list(map(float, totals / counts))
+            collected.append(chosen[:, medians])
+    if len(empty := np.flatnonzero(counts == 0)):
+        what = "median" if empty[0] in medians else "mean"
+        raise DataError(f"{dataset.origin}: column `{names[empty[0]]}` has no values, so its {what} cannot be computed")
+    imputed = totals / counts
+    if medians:
+        imputed[medians] = np.nanmedian(np.concatenate(collected), axis=0)
+    return list(map(float, imputed))
 
 
 def encoded(dataset: Dataset, learned: FittedPreprocessing, origin: str) -> Dataset:
@@ -296,7 +305,8 @@ def _in_order(dataset: Dataset, name: str, column: GapColumn, learned: FittedPre
     wanted = learned.columns.get(name, column.names)
     if name not in dataset.columns or tuple(wanted) == dataset.columns[name]:
         return column
-    return GapColumn(_chosen(column.values, _places(dataset, name, wanted)), wanted, mark=column.mark)
+    places = _places(dataset, name, wanted)
+    return GapColumn(_chosen(column.values, places), wanted, [column.methods[at] for at in places])
 
 
 def _chosen(values: Any, places: list[int]) -> Any:
@@ -363,11 +373,12 @@ def _filled(column: GapColumn, means: Sequence[float], dataset: Dataset, name: s
     if len(means) != width:
         raise DataError(f"{dataset.origin}: field `{name}` has {width} columns, but {len(means)} in the training data")
     if isinstance(values, StoredColumn):
-        return values.then(partial(_without_gaps, means=means, mark=column.mark), (width * (1 + column.mark),), float)
-    return _without_gaps(values, means, column.mark)
+        fill = partial(_without_gaps, means=means, marked=column.marked)
+        return values.then(fill, (width + len(column.marked),), float)
+    return _without_gaps(values, means, column.marked)
 
 
-def _without_gaps(values: Array, means: Sequence[float], mark: bool) -> Array:
+def _without_gaps(values: Array, means: Sequence[float], marked: Sequence[int]) -> Array:
     missing = np.isnan(values)
     filled = np.where(missing, np.asarray(means, np.float64), values)
-    return np.hstack([filled, missing.astype(filled.dtype)]) if mark else filled
+    return np.hstack([filled, missing[:, marked].astype(filled.dtype)]) if marked else filled

@@ -1,4 +1,4 @@
-"""Sampling of rows: counter-based random numbers, shuffling, and splits into training and test rows.
+"""Sampling of rows: counter-based random numbers, shuffling, and splits into training and held-out rows.
 
 Random numbers depend on seed, epoch, stream and row alone, so that a resumed training gets the same.
 """
@@ -6,6 +6,7 @@ Random numbers depend on seed, epoch, stream and row alone, so that a resumed tr
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -83,48 +84,70 @@ def shuffled(part: Rows, blocks: RowBlocks | None, seed: int, epoch: int, stream
     return np.concatenate(parts)
 
 
-def split_by_share(dataset: Dataset, test: float, seed: int, stratify: str | None) -> tuple[Rows, Rows]:
-    """Rows to learn from and rows that are held out, each in the order of the data; the seed alone chooses them.
+def split_by_share(
+    dataset: Dataset, shares: Mapping[str, float], seed: int, stratify: str | None = None
+) -> dict[str, Rows]:
+    """Rows by part, "train" and the held-out parts of `shares`, in the order of the data; the seed alone chooses them.
 
-    With `stratify` every value of that field has the share `test` of its rows held out, as nearly as whole rows allow.
-    Raises `DataError` when a part is empty.
+    With `stratify` every value of that field has these shares of its rows held out, as nearly as whole rows allow. A
+    part does not depend on those after it. Raises `DataError` when a part is empty.
     """
     values = _values(dataset, stratify) if stratify is not None else np.zeros(len(dataset), np.int64)
     random = np.random.Generator(np.random.Philox(key=seed))
-    held_out = np.zeros(len(dataset), bool)
+    parts = np.zeros(len(dataset), np.int64)
     for value in np.unique(values):
-        rows = np.flatnonzero(values == value)
-        held_out[random.permutation(rows)[: round(test * len(rows))]] = True
-    return _parts(dataset, held_out, f"a test share of {test:g}")
+        rows = random.permutation(np.flatnonzero(values == value))
+        first = 0
+        for number, share in enumerate(shares.values(), 1):
+            count = round(share * len(rows))
+            parts[rows[first : first + count]] = number
+            first += count
+    return _parts(dataset, parts, {name: f"a {name} share of {share:g}" for name, share in shares.items()})
 
 
-def split_by_group(dataset: Dataset, test: float, seed: int, field: str) -> tuple[Rows, Rows]:
+def split_by_group(dataset: Dataset, shares: Mapping[str, float], seed: int, field: str) -> dict[str, Rows]:
     """As `split_by_share`, but all rows with one value in the field are in one part.
 
-    As many groups are held out, in an order that the seed alone chooses, as come nearest to the share of the rows.
+    As many groups are held out, in an order that the seed alone chooses, as come nearest to the shares of the rows.
     """
     groups, group = np.unique(_values(dataset, field), return_inverse=True)
     order = np.random.Generator(np.random.Philox(key=seed)).permutation(len(groups))
     rows = np.cumsum([0, *np.bincount(group)[order]])
-    chosen = order[: np.abs(rows - test * len(dataset)).argmin()]
-    what = f"a test share of {test:g} of the {len(groups)} groups in `{field}`"
-    return _parts(dataset, np.asarray(np.isin(group, chosen)), what)
+    parts, first = np.zeros(len(dataset), np.int64), 0
+    for number, share in enumerate(shares.values(), 1):
+        after = first + int(np.abs(rows[first:] - rows[first] - share * len(dataset)).argmin())
+        parts[np.isin(group, order[first:after])] = number
+        first = after
+    of = f"of the {len(groups)} groups in `{field}`"
+    return _parts(dataset, parts, {name: f"a {name} share of {share:g} {of}" for name, share in shares.items()})
 
 
-def split_by_field(dataset: Dataset, field: str, value: str) -> tuple[Rows, Rows]:
-    """Rows to learn from, and those where a field of ids or words has a value. `DataError` when a part is empty."""
+def split_by_field(dataset: Dataset, field: str, held_out: Mapping[str, str]) -> dict[str, Rows]:
+    """Rows to train with, and those where a field of ids or words has the value of a held-out part.
+
+    Raises `DataError` when a part is empty.
+    """
     values = _values(dataset, field).astype(str)
-    held_out = np.asarray(values == value)
+    parts = np.zeros(len(dataset), np.int64)
+    for number, value in enumerate(held_out.values(), 1):
+        parts[values == value] = number
     known = ", ".join(f"`{one}`" for one in np.unique(values)[:8])
-    return _parts(dataset, held_out, f"the test value `{value}` of field `{field}` (values: {known})")
+    what = {
+        name: f"the {name} value `{value}` of field `{field}` (values: {known})" for name, value in held_out.items()
+    }
+    return _parts(dataset, parts, what)
 
 
-def _parts(dataset: Dataset, held_out: Rows, what: str) -> tuple[Rows, Rows]:
-    train, test = np.flatnonzero(~held_out), np.flatnonzero(held_out)
-    if not len(train) or not len(test):
-        part = "training" if not len(train) else "testing"
-        raise DataError(f"{dataset.origin}: {what} leaves none of the {len(dataset)} rows for {part}")
-    return train, test
+def _parts(dataset: Dataset, parts: Rows, held_out: Mapping[str, str]) -> dict[str, Rows]:
+    """The rows of each part, "train" and those that are `held_out`, each with its setting for messages."""
+    found = {name: np.flatnonzero(parts == number) for number, name in enumerate(("train", *held_out))}
+    for name, rows in found.items():
+        if not len(rows):
+            what = held_out.get(name) or " and ".join(held_out.values())
+            leaves = "leaves" if name in held_out or len(held_out) == 1 else "leave"
+            purpose = {"train": "training", "test": "testing"}.get(name, name)
+            raise DataError(f"{dataset.origin}: {what} {leaves} none of the {len(dataset)} rows for {purpose}")
+    return found
 
 
 def _values(dataset: Dataset, field: str) -> Rows:

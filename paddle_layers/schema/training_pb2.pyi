@@ -163,20 +163,24 @@ class Source(_message.Message):
     def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ..., split: _Optional[_Union[Split, _Mapping]] = ..., workers: _Optional[int] = ..., memory: _Optional[int] = ..., on_error: _Optional[str] = ..., ratio: _Optional[float] = ..., name: _Optional[str] = ...) -> None: ...
 
 class Split(_message.Message):
-    __slots__ = ("test", "seed", "stratify", "field", "value", "group")
+    __slots__ = ("test", "seed", "stratify", "field", "value", "group", "validation", "validation_value")
     TEST_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
     STRATIFY_FIELD_NUMBER: _ClassVar[int]
     FIELD_FIELD_NUMBER: _ClassVar[int]
     VALUE_FIELD_NUMBER: _ClassVar[int]
     GROUP_FIELD_NUMBER: _ClassVar[int]
+    VALIDATION_FIELD_NUMBER: _ClassVar[int]
+    VALIDATION_VALUE_FIELD_NUMBER: _ClassVar[int]
     test: float
     seed: int
     stratify: str
     field: str
     value: str
     group: str
-    def __init__(self, test: _Optional[float] = ..., seed: _Optional[int] = ..., stratify: _Optional[str] = ..., field: _Optional[str] = ..., value: _Optional[str] = ..., group: _Optional[str] = ...) -> None: ...
+    validation: float
+    validation_value: str
+    def __init__(self, test: _Optional[float] = ..., seed: _Optional[int] = ..., stratify: _Optional[str] = ..., field: _Optional[str] = ..., value: _Optional[str] = ..., group: _Optional[str] = ..., validation: _Optional[float] = ..., validation_value: _Optional[str] = ...) -> None: ...
 
 class Transform(_message.Message):
     __slots__ = ("type", "input", "also")

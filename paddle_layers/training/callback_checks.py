@@ -20,9 +20,12 @@ if TYPE_CHECKING:
 CODE = "E318"
 
 
-def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
-    """Let callbacks read their files; returns the names of the values that they read. Raises `ConfigError`."""
-    if faults := list(callback_faults(training, callbacks)):
+def prepare_callbacks(training: Training, callbacks: Sequence[object], monitored: str) -> list[str]:
+    """Let callbacks read their files; returns the names of the values that they read. Raises `ConfigError`.
+
+    The phase `monitored` has the results that they act on.
+    """
+    if faults := list(callback_faults(training, callbacks, monitored)):
         raise ConfigError(faults)
     keep: list[str] = []
     for listener in callbacks:
@@ -32,9 +35,9 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
     return keep
 
 
-def callback_faults(training: Training, callbacks: Sequence[object]) -> Iterator[Diagnostic]:
+def callback_faults(training: Training, callbacks: Sequence[object], monitored: str) -> Iterator[Diagnostic]:
     """The errors of all callbacks, each at its position in the training file; those without errors are prepared."""
-    results = {"loss", *column_names(training)}
+    results, all_results = {"loss", *column_names(training, (monitored,))}, column_names(training)
     results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
     best = best_of(training)
     for number, listener in enumerate(callbacks):
@@ -42,7 +45,12 @@ def callback_faults(training: Training, callbacks: Sequence[object]) -> Iterator
         watched = getattr(listener, "watch", "loss")
         if watched not in results:
             there = ", ".join(f"`{name}`" for name in sorted(results))
-            message = f"unknown test result `{watched}` in `watch`; available: {there}{suggestion(watched, results)}"
+            message = f"unknown {monitored} result `{watched}` in `watch`; available: {there}"
+            message += suggestion(watched, results)
+            if watched in all_results:
+                message = (
+                    f"`{watched}` is a result of the test at the end; `watch` needs one of the validations: {there}"
+                )
             yield training.fault(f"{place}/watch", message, code=CODE)
         better = best.get(watched)
         # The wrong mode would keep the worst weights as the best, without any error.
@@ -51,7 +59,11 @@ def callback_faults(training: Training, callbacks: Sequence[object]) -> Iterator
             message = f"{size} values of `{watched}` are better: remove `mode`, or write `mode: {better}`"
             yield training.fault(f"{place}/mode", message, code=CODE)
         if isinstance(listener, Watching):
-            listener.known_mode = better or "min"
+            if better is None and not listener.mode and watched in results:
+                message = f"it is unknown whether smaller or larger values of `{watched}` are better"
+                help_ = "add `mode: min` or `mode: max`"
+                yield training.fault(f"{place}/watch", message, code=CODE, help=help_)
+            listener.known_mode = better or listener.known_mode
         yield from _unreadable(training, number, listener)
         if hasattr(listener, "prepare"):
             try:

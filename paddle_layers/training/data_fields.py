@@ -31,7 +31,7 @@ def field_types(training: Training, phases: Sequence[str]) -> dict[str, Type]:
 def read_fields(training: Training, source: SourceSettings | None, phase: str = "") -> set[str]:
     """The fields that are read of a source, or of data from Python for a phase.
 
-    With a split these are the fields of both phases, and those that decide which rows a phase has.
+    With a split these are the fields of all phases, and those that decide which rows a phase has.
     """
     if source is None or source.split is None:
         return {*field_types(training, (phase or (source.phase if source is not None else "train"),))}

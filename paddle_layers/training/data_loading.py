@@ -38,6 +38,7 @@ from .data_fields import read_fields
 from .inference.outputs import target_fields
 from .problems import TrainingError
 from .results.folders import CHECKPOINTS
+from .results.records import PHASES
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import SourceSettings, SplitSettings, Training
@@ -68,10 +69,10 @@ def check_phases(given: Mapping[str, Given]) -> None:
     if not isinstance(given, Mapping):
         raise TrainingError(f"datasets must map phases to arrays by field, {{'train': {{...}}}}, not {brief(given)}")
     for phase in given:
-        if phase not in ("train", "test"):
+        if phase not in PHASES:
             raise TrainingError(
                 f"unknown phase {phase!r} in `datasets`; write datasets={{'train': {{...}}, 'test': {{...}}}} with the "
-                "fields in the inner dicts"
+                "fields in the inner dicts; a third phase is 'validation'"
             )
 
 
@@ -119,7 +120,7 @@ def open_parts(
 ) -> tuple[dict[str, list[Subset]], FittedPreprocessing]:
     """The data of each phase that has some, as numbers, and what was learned of those to train with beside `known`.
 
-    There are several for the phase train where sources are mixed; further sources of tests have a `part_name`.
+    There are several for the phase train where sources are mixed; additional sources have a `part_name`.
     `datasets` replaces sources by phase; of those in `streamed` nothing is opened. `labels` are fields of classes, none
     of which may be new where others are known. Raises `ConfigError` where they cannot be read or cut.
     """
@@ -138,10 +139,11 @@ def open_parts(
             part = whole_part(opened, source)
         if source.split is not None:
             with placed(training, source, "E307", ".split"):
-                train, test = split_rows(part.dataset, source.split)
-            if "test" not in streamed:
-                parts.setdefault("test", [part._replace(rows=test)])
-            part = part._replace(rows=train)
+                rows = split_rows(part.dataset, source.split)
+            for phase in source.split.phases:
+                if phase not in streamed:
+                    parts.setdefault(phase, [part._replace(rows=rows[phase])])
+            part = part._replace(rows=rows["train"])
         if given is None:
             parts.setdefault(part_name(source), []).append(part)
         elif source.split is not None:
@@ -181,7 +183,7 @@ def check_names(
 
 
 def part_name(source: SourceSettings) -> str:
-    """The phase that a source feeds, with the name of a further source of tests."""
+    """The phase that a source feeds, with the name of an additional source."""
     return source.phase if source.name is None else f"{source.phase}.{source.name}"
 
 
@@ -253,14 +255,13 @@ def open_source(source: SourceSettings, base: Path, request: RequestedFields) ->
     return opened
 
 
-def split_rows(dataset: Dataset, split: SplitSettings) -> tuple[Rows, Rows]:
-    """The rows to train with and those that are held out. Raises `DataError`."""
+def split_rows(dataset: Dataset, split: SplitSettings) -> dict[str, Rows]:
+    """The rows of each phase: those to train with, and those that are held out. Raises `DataError`."""
     if split.field is not None:
-        return split_by_field(dataset, split.field, split.value or "")
-    assert split.test is not None, "a split has a share or a field"
+        return split_by_field(dataset, split.field, split.values)
     if split.group is not None:
-        return split_by_group(dataset, split.test, split.seed, split.group)
-    return split_by_share(dataset, split.test, split.seed, split.stratify)
+        return split_by_group(dataset, split.shares, split.seed, split.group)
+    return split_by_share(dataset, split.shares, split.seed, split.stratify)
 
 
 def loading(source: SourceSettings | None, *datasets: Dataset) -> dict[str, Any]:

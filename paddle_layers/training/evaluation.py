@@ -1,16 +1,19 @@
-"""Test phase: loss and statistics over all data of a source, and the tests of a training."""
+"""Test phase: loss and statistics over all data of a source, and the validations and tests of a training."""
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.runtime.plan.metrics import LossSum, total_loss
 
 from .data_loading import advised
-from .events import Events, StepDone, TestBatchDone, TestDone, WeightsRestored
+from .events import Events, FinalTestDone, StepDone, TestBatchDone, TestDone, WeightsRestored
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .results.result_names import further_names, loss_names, nan_notes, statistic_names
 
@@ -24,52 +27,100 @@ if TYPE_CHECKING:
     from .runs import Run
 
 
+class PhaseData(NamedTuple):
+    """The data of the evaluations of a phase."""
+
+    phase: str
+    first: Batches | Stream | None = None
+    """Those of the first source; without them there is no evaluation."""
+    further: Mapping[str, Batches] = MappingProxyType({})
+    """Those of additional sources, by name."""
+
+    @property
+    def batches(self) -> list[Batches | Stream]:
+        """The data of all sources."""
+        return [*([self.first] if self.first is not None else []), *self.further.values()]
+
+
 class TestRunner:
-    """The tests of a training, by the first test source and by further ones; nothing without a first one."""
+    """The evaluations of a training: `monitored` ones during it, and a final test if these are validations."""
 
     def __init__(
         self,
         training: Training,
         run: Run,
         updater: Updater,
-        sources: tuple[Batches | Stream | None, Mapping[str, Batches]],
+        monitored: PhaseData,
+        final: PhaseData,
         finite: FiniteWeights,
         ranks: SingleProcess,
         events: Events,
     ) -> None:
         self.last = -1
-        """Number of completed steps at the last test."""
+        """Number of completed steps at the last evaluation during the training."""
         self._training, self._run, self._updater, self._finite = training, run, updater, finite
-        (self._first, self._further), self._ranks, self._events = sources, ranks, events
+        self._monitored, self._final, self._ranks, self._events = monitored, final, ranks, events
         self._losses, self._statistics = loss_names(training), statistic_names(training)
 
     def step_done(self, step: StepDone) -> None:
-        """Test if it is due."""
+        """Validate or test if it is due."""
         if step.due.test:
             self.run()
 
     def run(self) -> None:
-        """Test the weights of the last step, or their averages."""
+        """Validate or test the weights of the last step, or their averages."""
         run, is_first, self.last = self._run, self.last < 0, self._run.step
-        if self._first is None:
+        data = self._monitored
+        if data.first is None:
             return
-        # Running averages of `batch_norm` are moved by each process's own rows: a test uses their mean.
-        self._ranks.level_states(run.net)
-        if self._ranks.count > 1:  # each process has read other rows: made in other parts, pending steps round
-            self._updater.catch_up()
         # Metrics are those of the averaged weights, which are also the ones that are saved for use.
-        with self._updater.averaged():
+        with self._averaged():
             self._finite.check(run.step)  # callbacks save what is tested
-            run.results = self._evaluate(self._first, partial(self._events.emit, TestBatchDone(run)))
-            for source, batches in self._further.items():
-                names = further_names(self._training, source)
-                run.results |= {names[short]: value for short, value in self._evaluate(batches, None).items()}
+            seen = partial(self._events.emit, TestBatchDone(run))
+            run.results = self._evaluate(data, self._training.test.batches, seen)
             self._events.emit(TestDone(run, nan_notes(self._training, run.results) if is_first else ()))
         # Outside of the averages: callbacks such as `plateau` save and restore the weights of the training itself.
         self._events.emit(WeightsRestored(run))
 
-    def _evaluate(self, data: Batches | Stream, seen: Callable[[], None] | None) -> dict[str, float]:
-        batches = first_batches(data, self._training.test.batches)
+    def run_final(self, best: Path | None, step: int) -> None:
+        """Test the weights of the file `best`, saved after so many steps, or those of the last step, on all test data.
+
+        The net keeps the weights of the file: nothing follows.
+        """
+        run, data = self._run, self._final
+        if data.first is None:
+            return
+        if best is not None:
+            if self._ranks.first:
+                run.net.load(str(best), layout="paddle_layers")
+            self._ranks.take_first(run.net)
+        with self._averaged() if best is None else contextlib.nullcontext():
+            run.test_results = self._evaluate(data, None, None)
+        self._events.emit(FinalTestDone(run, step))
+
+    @contextlib.contextmanager
+    def _averaged(self) -> Iterator[None]:
+        """A context with the averaged weights, and with the states of all processes."""
+        # Running averages of `batch_norm` are moved by each process's own rows: a test uses their mean.
+        self._ranks.level_states(self._run.net)
+        if self._ranks.count > 1:  # each process has read other rows: made in other parts, pending steps round
+            self._updater.catch_up()
+        with self._updater.averaged():
+            yield
+
+    def _evaluate(self, data: PhaseData, most: int | None, seen: Callable[[], None] | None) -> dict[str, float]:
+        """The results of all sources of a phase, from the first batches if there is a maximum number."""
+        assert data.first is not None, "checked by the callers"
+        results = self._results_of(data.first, most, seen)
+        for source, batches in data.further.items():
+            names = further_names(self._training, source)
+            results |= {names[short]: value for short, value in self._results_of(batches, most, None).items()}
+        return results
+
+    def _results_of(
+        self, data: Batches | Stream, most: int | None, seen: Callable[[], None] | None
+    ) -> dict[str, float]:
+        batches = first_batches(data, most)
         return evaluate(self._run.net, batches, self._statistics, self._losses, seen, self._ranks)
 
 

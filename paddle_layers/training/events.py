@@ -58,7 +58,7 @@ class Reported(Event):
 
 @dataclass(frozen=True)
 class TestBatchDone(Event):
-    """The forward pass of a batch of the first test source is done."""
+    """The forward pass of a batch of the first source of an evaluation during the training is done."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,14 @@ class TestDone(Event):
 
     notes: Sequence[str]
     """References to explanations of results that are NaN, at the first test."""
+
+
+@dataclass(frozen=True)
+class FinalTestDone(Event):
+    """`run.test_results` are new: the test at the end of a training with validation data."""
+
+    weights_of: int
+    """Number of completed steps of the tested weights: those that `save_best` kept, else those of the last step."""
 
 
 @dataclass(frozen=True)

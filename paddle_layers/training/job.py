@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from paddle_layers.config.diagnostics.report import warn
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
@@ -13,7 +13,8 @@ from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 
 from .callback_checks import prepare_callbacks
 from .callbacks.monitoring import Watching
-from .data_loading import Given, datasets_of, open_parts, part_name, placed
+from .data_loading import Given, Subset, datasets_of, open_parts, part_name, placed
+from .evaluation import PhaseData
 from .frame_data import with_frames_read
 from .initial_weights import check_data_norms
 from .phase_data import label_fields, make_batches, phase_data
@@ -41,9 +42,10 @@ class Job:
     net: Net
     updater: Updater
     train: Batches | Stream
-    test: Batches | Stream | None
-    tests: Mapping[str, Batches]
-    """Further data to test with, by name."""
+    monitored: PhaseData
+    """Data of the evaluations during the training: validation data, else test data."""
+    final: PhaseData
+    """Test data of a training with validation data, for its end."""
     total: int
     """Steps of the whole training."""
     learned: FittedPreprocessing
@@ -73,20 +75,16 @@ def prepare(
         message = "missing source for the train phase"
         raise training.error("source", message, code="E304", help='add `source { type: "npz" npz { ... } }`')
     train = phase_data(training, "train", parts, streams, seed)
-    test = phase_data(training, "test", parts, streams, seed)
     assert train is not None, "checked above"
-    tests = {}
-    for name, source in training.further_tests:
-        with placed(training, source):
-            check_further(training, name)
-        tests[name] = make_batches(training, "test", parts[part_name(source)], seed=seed)
-    if test is None:
+    validation, test = (_evaluated(training, phase, parts, streams, seed) for phase in ("validation", "test"))
+    monitored, final = (test, PhaseData("test")) if validation.first is None else (validation, test)
+    if monitored.first is None:
         _check_tests(training, callbacks)
-    elif training.source_of("test") is None and not training.test.repeated:
-        _warn_of_one_test(training, callbacks)
+    elif training.source_of(monitored.phase) is None and not training.test.repeated:
+        _warn_of_one_test(training, callbacks, monitored.phase)
     check_learning(training)
     check_data_norms(training)
-    keep = prepare_callbacks(training, callbacks)
+    keep = prepare_callbacks(training, callbacks, monitored.phase)
     rows = train.count
     if training.batch_size > rows > 0:
         say(
@@ -96,10 +94,9 @@ def prepare(
     total = planned_steps(training, train)
     check_rates(training, total)
     if ranks.count > 1:
-        data = [batches for batches in (train, test, *tests.values()) if batches]
-        check_sharing(training, ranks.count, data, callbacks)
+        check_sharing(training, ranks.count, [train, *monitored.batches, *final.batches], callbacks)
     # Reserved for all data at once, so that no plan has to grow during the training.
-    capacity = max(batches.batch_size for batches in (train, test, *tests.values()) if batches is not None)
+    capacity = max(batches.batch_size for batches in (train, *monitored.batches, *final.batches))
     net, updater = _make_net(training, seed, device, keep, compiling, ranks)
     skipping = training.on_nan == "skip"  # a gradient that is not finite must leave all parameters as they are
     # Updates within the backward pass leave no gradients: neither for other processes, nor for callbacks, nor to decide
@@ -109,7 +106,24 @@ def prepare(
     # Before the first step: memory is reserved and the kernels of the network compiled, so that missing memory is
     # reported at once.
     net.plan_for(-(-capacity // ranks.count))
-    return Job(net, updater, train, test, tests, total, learned)
+    return Job(net, updater, train, monitored, final, total, learned)
+
+
+def _evaluated(
+    training: Training,
+    phase: str,
+    parts: Mapping[str, Sequence[Subset]],
+    streams: Mapping[str, Iterable[Mapping[str, Any]]],
+    seed: int,
+) -> PhaseData:
+    """The data of a phase of evaluations. Raises `ConfigError`."""
+    further = {}
+    for name, source in training.further_sources:
+        if source.phase == phase:
+            with placed(training, source):
+                check_further(training, name)
+            further[name] = make_batches(training, phase, parts[part_name(source)], seed=seed)
+    return PhaseData(phase, phase_data(training, phase, parts, streams, seed), further)
 
 
 def _make_net(
@@ -159,14 +173,14 @@ def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
             message = f"`{type(listener).__name__}` requires tests, but {NO_TEST_SOURCE}"
             if number < len(training.callback):
                 raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)
-            raise TrainingError(f"{message}: add one, or pass datasets={{'test': ...}}")
+            raise TrainingError(f"{message}: add one, or pass datasets={{'validation': ...}}")
 
 
-def _warn_of_one_test(training: Training, callbacks: Sequence[object]) -> None:
-    """As for sources, of which the check of the file knows, where the data of the tests were given from Python."""
+def _warn_of_one_test(training: Training, callbacks: Sequence[object], phase: str) -> None:
+    """As for sources, of which the check of the file knows, where the data of a phase were given from Python."""
     for number, listener in enumerate(callbacks):
         if isinstance(listener, Watching):
             place = f"callback[{number}]" if number < len(training.callback) else ""
-            message = f"`{type(listener).__name__}` acts after each test, but the only test is at the end"
-            help_ = "add `test { every: 100 }` to the training file, with the number of steps between two tests"
+            message = f"`{type(listener).__name__}` acts after each {phase}, but the only {phase} is at the end"
+            help_ = f"add `test {{ every: 100 }}` to the training file, with the number of steps between two {phase}s"
             warn(training.error(place, message, code="W005", help=help_).diagnostics)

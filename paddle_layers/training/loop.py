@@ -17,7 +17,17 @@ from .callbacks.monitoring import BEST
 from .checkpoints.files import WEIGHTS
 from .checkpoints.manager import CheckpointManager
 from .evaluation import TestRunner
-from .events import Due, Events, GradientsReady, Reported, StepDone, TestBatchDone, TestDone, WeightsRestored
+from .events import (
+    Due,
+    Events,
+    FinalTestDone,
+    GradientsReady,
+    Reported,
+    StepDone,
+    TestBatchDone,
+    TestDone,
+    WeightsRestored,
+)
 from .initial_weights import load_first, measure_data_norms, what_became
 from .job import Job
 from .nan_checks import FiniteWeights
@@ -27,6 +37,7 @@ from .progress import Progress, ProgressListener
 from .results.folders import CURVE, LOG
 from .results.logs import EVENTS
 from .results.metrics_logger import MetricsLogger
+from .results.records import PHASES
 from .results.result_names import column_names, loss_names, statistic_names
 from .results.run_files import RunFacts
 from .results.training_report import TrainingReport, left_out_text, skipped_text
@@ -50,7 +61,7 @@ class TrainingLoop:
         callbacks: Sequence[object],
         ranks: SingleProcess = SINGLE_PROCESS,
     ) -> None:
-        self.run = run = Run(job.net, folder, job.total, progress.say)
+        self.run = run = Run(job.net, folder, job.total, progress.say, job.monitored.phase)
         if ranks.count > 1:
             job.net.add_up = ranks.add_up
         self._training, self._job, self._ranks = training, job, ranks
@@ -60,9 +71,9 @@ class TrainingLoop:
         self._callbacks = CallbackList(callbacks, ranks)
         self._metrics = MetricsLogger(loss_names(training), statistic_names(training), ranks, events)
         self._step = TrainingStep(training, run, job.updater, job.train, ranks, events)
-        self._tests = TestRunner(training, run, job.updater, (job.test, job.tests), self._finite, ranks, events)
+        self._tests = TestRunner(training, run, job.updater, job.monitored, job.final, self._finite, ranks, events)
         self.checkpoints = CheckpointManager(
-            training, self._step, self._metrics, self._callbacks.called, self._finite, ranks
+            training, self._step, self._metrics, self._callbacks.called, self._finite, ranks, run.monitored
         )
         self._listen(ProgressListener(progress))
 
@@ -82,6 +93,7 @@ class TrainingLoop:
         listen(TestBatchDone, hook("on_test_batch"))
         # Callbacks last: the results of a test are in the log if one of them fails.
         listen(TestDone, metrics.test_done, progress.test_done, hook("on_test"))
+        listen(FinalTestDone, metrics.final_test_done, progress.final_test_done)
         listen(WeightsRestored, self._callbacks.weights_restored)
 
     def begin(self, *, resume: bool, weights: WeightsSettings | None) -> None:
@@ -104,7 +116,7 @@ class TrainingLoop:
             write_file(run.folder / LEARNED, job.learned.text().encode())
         path, last = run.folder / LOG if self._ranks.first else None, self._last_lines() if resume else None
         self._metrics.open(path, column_names(training), last, training.log.format)
-        tested, results = self._metrics.last_test(run.step + self._due().test)
+        tested, results = self._metrics.last_evaluation(job.monitored.phase, run.step + self._due().test)
         if step := self._ranks.any_of(str(tested) if results else ""):  # callbacks know of it: it came before saving
             run.results, self._tests.last = results, int(step)
         if resume:
@@ -128,7 +140,8 @@ class TrainingLoop:
     def finish(self, file: str) -> TrainingReport:
         """Save, test, plot the learning curve. Returns the printed report; `file` names the training in commands.
 
-        A final test that is not due at this step comes after the checkpoint, which does not include it.
+        A last evaluation that is not due at this step comes after the checkpoint, which does not include it. The final
+        test of a training with validation data follows unless a signal has ended it: the training is incomplete then.
         """
         run = self.run
         # A checkpoint first: the weights, the test and the plot can be repeated from it if one of them fails.
@@ -140,9 +153,18 @@ class TrainingLoop:
         if self._tests.last != run.step:
             self._tests.run()
         title = self._training.network.name or run.folder.name
-        self._metrics.draw(run.folder / CURVE, title, list(self._job.tests))
+        monitored = self._job.monitored
+        self._metrics.draw(run.folder / CURVE, title, monitored.phase, list(monitored.further))
         self._callbacks.call("on_end", run)
+        if self._is_complete:
+            best = self._ranks.any_of(str(run.best.step) if run.best is not None else "")
+            self._tests.run_final(run.folder / BEST if best else None, int(best or run.step))
         return self._report(file)
+
+    @property
+    def _is_complete(self) -> bool:
+        """Whether the training is at its end, and was not ended by a signal."""
+        return self.run.step >= self.run.total or self.run.stopped not in SIGNALS.values()
 
     def _report(self, file: str) -> TrainingReport:
         run, training = self.run, self._training
@@ -160,6 +182,8 @@ class TrainingLoop:
             curve=run.folder / CURVE,
             steps=run.step,
             results=run.results,
+            test_results=run.test_results,
+            phase=run.monitored,
             stopped=run.stopped,
             best=run.best,
             commands=commands,
@@ -169,17 +193,24 @@ class TrainingLoop:
     def facts_at_the_end(self, facts: RunFacts) -> RunFacts:
         """The run record at the end of a sitting: after a signal, the training is incomplete."""
         run = self.run
-        ended = "all steps" if run.step >= run.total else run.stopped if run.stopped not in SIGNALS.values() else ""
+        ended = "" if not self._is_complete else "all steps" if run.step >= run.total else run.stopped
         best = dict(run.best.results) if run.best is not None else {}
-        seconds = self._metrics.seconds
-        return replace(facts, ended=ended, step=run.step, seconds=seconds, results=run.results, best=best)
+        return replace(
+            facts,
+            ended=ended,
+            step=run.step,
+            seconds=self._metrics.seconds,
+            results=run.results,
+            test=run.test_results,
+            best=best,
+        )
 
     def close(self) -> None:
         """Close the logs, however the training has ended."""
         self._metrics.close()
 
-    def _data(self) -> list[Batches | Stream | None]:
-        return [self._job.train, self._job.test, *self._job.tests.values()]
+    def _data(self) -> list[Batches | Stream]:
+        return [self._job.train, *self._job.monitored.batches, *self._job.final.batches]
 
     def _due(self) -> Due:
         """The actions that are due after the last step; before the first one, a test if it is asked for."""
@@ -200,7 +231,11 @@ class TrainingLoop:
         stops in between is a line and a test more. With nothing left to do it stays.
         """
         step, unfinished, due = self.run.step, self.run.step != self.run.total, self._due()
-        return {"train": step - (unfinished and not due.report), "test": step - (unfinished and not due.test)}
+        last = {
+            "train": step - (unfinished and not due.report),
+            self._job.monitored.phase: step - (unfinished and not due.test),
+        }
+        return dict.fromkeys(PHASES, -1) | last  # the final test is made again
 
 
 def _divides(interval: int | None, number: int) -> bool:

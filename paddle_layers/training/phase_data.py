@@ -1,4 +1,4 @@
-"""Data of the phases train and test: batches for the data layers."""
+"""Data of the phases train, validation and test: batches for the data layers."""
 
 from __future__ import annotations
 
@@ -35,7 +35,10 @@ def phase_data(
 
 
 def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, Any]], *, seed: int) -> Stream:
-    """Batches that are given, for the data layers of a phase. `TrainingError` for a test that can be run once only."""
+    """Batches that are given, for the data layers of a phase.
+
+    Raises `TrainingError` for evaluations with data that can be read only once.
+    """
     transforms = transforms_of(training, training.source_of(phase))
     network = selected(training, phase)
     types, ignored = feed_types(network), ignored_labels(network)
@@ -48,9 +51,9 @@ def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, A
     name = f'datasets["{phase}"]'
     size = training.batch_size
     stream = Stream(batches, feeds, name=name, batch_size=size, seed=seed, training=phase == "train")
-    if phase == "test" and stream.once:
+    if phase != "train" and stream.once:
         raise TrainingError(
-            f"{name} can be iterated only once, but every test reads it: pass a list or another reiterable object"
+            f"{name} can be iterated only once, but every {phase} reads it: pass a list or another reiterable object"
         )
     return stream
 

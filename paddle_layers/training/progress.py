@@ -13,7 +13,7 @@ from paddle_layers.define.standard_streams import dropping
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-    from .events import Reported, StepDone, TestDone
+    from .events import FinalTestDone, Reported, StepDone, TestDone
 
 COMPILING = "compiling kernels for this network; later runs start immediately"
 
@@ -214,7 +214,13 @@ class ProgressListener:
         self._progress.report(run.step, run.total, {**report.losses, **report.statistics})
 
     def test_done(self, test: TestDone) -> None:
-        """Show the results of a test, with notes."""
-        self._progress.say(f"step {test.run.step}: test  {as_text(test.run.results)}")
+        """Show the results of a validation or test, with notes."""
+        self._progress.say(f"step {test.run.step}: {test.run.monitored}  {as_text(test.run.results)}")
         for note in test.notes:
             self._progress.say(f"note: {note}")
+
+    def final_test_done(self, test: FinalTestDone) -> None:
+        """Show the results of the test at the end."""
+        run = test.run
+        of = "" if test.weights_of == run.step else f" of the weights of step {test.weights_of}"
+        self._progress.say(f"step {run.step}: test{of}  {as_text(run.test_results)}")

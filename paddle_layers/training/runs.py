@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Best(NamedTuple):
-    """The best test, as `save_best` has found it: the steps before it, and its results."""
+    """The best validation (or test) according to `save_best`: the steps before it, and its results."""
 
     step: int
     results: Mapping[str, float]
@@ -30,6 +30,8 @@ class Run:
     """Number of steps of the training."""
     say: Callable[[str], None] = print
     """Prints a line above the progress."""
+    monitored: str = "test"
+    """Phase of the evaluations during the training, `validation`, or `test` without validation data."""
     step: int = 0
     """Number of completed steps."""
     epoch: int = 0
@@ -41,9 +43,11 @@ class Run:
     rate: float = 0.0
     """Learning rate of the last step."""
     results: dict[str, float] = field(default_factory=dict)
-    """Results of the last test by name, `loss` and metrics."""
+    """Results of the last validation by name, `loss` and metrics; of the last test, if there are no validation data."""
+    test_results: dict[str, float] = field(default_factory=dict)
+    """Results of the test at the end; empty before it, and without validation data, whose `results` are of tests."""
     best: Best | None = None
-    """The test whose weights were kept."""
+    """The validation (or test) whose weights were kept."""
     stopped: str = ""
     """Why the training ends before its last step; empty while it goes on."""
 

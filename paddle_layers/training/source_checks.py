@@ -27,6 +27,7 @@ from .data_loading import (
 )
 from .inference.outputs import target_fields
 from .phase_data import label_fields, make_batches
+from .results.records import PHASES
 from .results.result_names import check_further, selected
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def source_faults(training: Training, known: FittedPreprocessing = NOTHING) -> t
     learned: FittedPreprocessing | None = None
     batches: Batches | None = None
     train: list[Subset] = []
-    for name in dict.fromkeys(["train", "test", *map(part_name, training.source)]):
+    for name in dict.fromkeys([*PHASES, *map(part_name, training.source)]):
         parts, phase = opened.parts.get(name, []), name.partition(".")[0]
         whole = bool(parts) and name not in opened.incomplete  # words that are mixed have to be known of all
         for several in [parts] if whole else [[part] for part in parts]:
@@ -67,7 +68,7 @@ def source_faults(training: Training, known: FittedPreprocessing = NOTHING) -> t
                 learned = own if whole else learned
                 train = parts if whole and phase == "train" else train
                 batches = made if whole and phase == "train" else batches
-    for name, source in training.further_tests:
+    for name, source in training.further_sources:
         try:
             with placed(training, source, "E304"):
                 check_further(training, name)
@@ -90,11 +91,11 @@ class _OpenedSources:
                 self._open(training, source, targets)
             except ConfigError as error:
                 self.faults += error.diagnostics
-                self.incomplete |= {name, "test"} if source.split is not None else {name}
+                self.incomplete |= {name, *(source.split.phases if source.split is not None else ())}
                 # The settings alone show some errors as well.
                 phase = name.partition(".")[0]
                 self.faults += _word_faults(training, source, phase)
-                self.faults += _list_faults(training, source, phase, listed if phase == "test" else {})
+                self.faults += _list_faults(training, source, phase, listed if phase != "train" else {})
 
     def _open(self, training: Training, source: SourceSettings, targets: Container[str]) -> None:
         with placed(training, source, UNREADABLE):
@@ -103,9 +104,10 @@ class _OpenedSources:
         train.append(part)
         if source.split is not None:
             with placed(training, source, "E307", ".split"):
-                rows, held_out = split_rows(part.dataset, source.split)
-            train[-1] = part._replace(rows=rows)
-            self.parts.setdefault("test", []).append(part._replace(rows=held_out))
+                rows = split_rows(part.dataset, source.split)
+            train[-1] = part._replace(rows=rows["train"])
+            for phase in source.split.phases:
+                self.parts.setdefault(phase, []).append(part._replace(rows=rows[phase]))
 
 
 def _distinct(faults: Sequence[Diagnostic]) -> list[Diagnostic]:

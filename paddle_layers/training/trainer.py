@@ -64,9 +64,9 @@ def train(
         seed: Random seed, instead of that of the file.
         weights: Initial weights, instead of the file of the block `weights`, whose other fields apply to them as well.
         device: `"cpu"` or `"cuda"`.
-        datasets: Data by phase, "train" and "test", instead of the sources of the file, which are then optional: arrays
-            by field; a DataFrame of pandas, polars or Arrow; a `Dataset`; or batches, each a dict of arrays by field,
-            from a list, a generator or another iterable, which is iterated in every epoch.
+        datasets: Data by phase, "train", "validation" and "test", instead of the sources of the file, which are then
+            optional: arrays by field; a DataFrame of pandas, polars or Arrow; a `Dataset`; or batches, each a dict of
+            arrays by field, from a list, a generator or another iterable, which is iterated in every epoch.
         plugins: Python files that register definitions; imported first.
         settings: Fields that override those of the file, such as
             `["optimizer.learning_rate=0.01", "net.layer[fc1].fc.size=20"]`.
@@ -74,7 +74,7 @@ def train(
         patience: Timeout in seconds of a process that waits for another; then all of them end.
 
     Returns:
-        Results of the last test, and the paths of the output files.
+        Results of the last validation and of the test, and the paths of the output files.
 
     Raises:
         ConfigError: The file has errors, or the data do not fit.

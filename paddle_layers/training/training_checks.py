@@ -41,7 +41,9 @@ def training_faults(training: Training) -> list[Diagnostic]:
         faults.append(training.fault("weights.file", str(error), code="E308"))
     of_data, batches = source_faults(training, known)
     faults += of_data
-    faults += callback_faults(training, [one.definition.create(one.attributes) for one in training.callback])
+    faults += callback_faults(
+        training, [one.definition.create(one.attributes) for one in training.callback], training.monitored
+    )
     try:
         check_data_norms(training)
         if batches is not None:

@@ -159,7 +159,7 @@ def test_mistakes_are_answered_before_anything_runs(trained):
     text = NETWORK + SOURCES[: SOURCES.index("source", 9)] + SHORT
     Path("none.textproto").write_text(text)
     shown = run("evaluate", "none.textproto", "--weights", weights, status=1).stderr
-    assert "none.textproto has no source for the test phase" in shown
+    assert "none.textproto has no source for the test or validation phase" in shown
     assert "`paddle-layers evaluate none.textproto DATA`" in shown
     assert run("evaluate", "none.textproto", "test.npz", "--weights", weights).stdout
     assert "file not found" in run("evaluate", path, "nothing.csv", "--weights", weights, status=1).stderr

@@ -61,6 +61,19 @@ def test_a_table_is_the_same(both, monkeypatch, piece, empty, mark):
     same(*both("csv", mark + ROWS.replace("\n,,\n", "\n,,,\n"), ids=["kind"], text=["remark"], empty=empty))
 
 
+def test_imputed_columns_are_the_same(both):
+    same(
+        *both(
+            "csv",
+            ROWS.replace("\n,,\n", "\n,,,\n"),
+            ids=["kind"],
+            text=["remark"],
+            empty="mark",
+            impute=["width = median"],
+        )
+    )
+
+
 def test_labels_and_columns_are_the_same(both):
     text = "".join(f"{n},{n % 3},{n * 0.5},{'ab'[n % 2]}\n" for n in range(30))
     same(*both("csv", text, label="2", columns=["x = 1, 3"]))
@@ -88,7 +101,7 @@ def test_training_parts_of_large_tables(tmp_path, monkeypatch):
     monkeypatch.setattr(text_lines, "IN_MEMORY", 0)
     (tmp_path / "f").write_text("x,kind\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(40)))
     dataset = opened("csv", tmp_path, file="f", ids=["kind"])
-    train, test = split_by_share(dataset, 0.25, 0, "kind")
+    train, test = split_by_share(dataset, {"test": 0.25}, 0, "kind").values()
     assert sorted(test % 2) == [0] * 5 + [1] * 5
     assert len(train) == 30
 

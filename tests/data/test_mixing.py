@@ -174,7 +174,7 @@ def test_a_training_file_mixes_sources_and_learns_from_all(tmp_path):
     assert len(rows) == 10
     assert Counter(map(tuple, rows.tolist())) == {(1, 2): 2, (3, 16): 2, (5, 6): 2, (30, 40): 4}, "columns by name"
     assert '"cat",\n   "dog",\n   "eel"' in (tmp_path / "out" / "data.json").read_text()
-    with pytest.raises(TrainingError, match="has no source for the test phase and 2 for the train phase"):
+    with pytest.raises(TrainingError, match="has no source for the test or validation phase and 2 for the train phase"):
         pl.predict(path, weights=report.weights)
     assert len(pl.predict(path, tmp_path / "b.csv", weights=report.weights).values["scores"]) == 1
 

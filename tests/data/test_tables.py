@@ -16,6 +16,7 @@ from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
 from paddle_layers.data.columns import GapColumn, WordColumn
 from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, read_fitted
+from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
@@ -70,6 +71,49 @@ def test_only_the_rows_to_train_with_are_looked_at(tmp_path):
     assert data.fields["district"].tolist() == [0, 1, 0, 2], "a word that is not known gets the id behind the last"
     assert data.unknown == {"district": (3, "east")}
     assert data.fields["features"][2].tolist() == [60, 3]
+
+
+GAPS = """a,b,c,kind,y
+1,,8,rose,1
+,2,4,,2
+9,4,,tulip,3
+2,,6,rose,4
+"""
+
+
+def test_columns_have_their_own_imputation(tmp_path):
+    settings = {"ids": ["kind"], "columns": ["x = c, a, b", "y"], "empty": "mark"}
+    raw = opened(tmp_path, GAPS, **settings, impute=["a, c = median", "kind = mark"])
+    learned = learn(raw, np.arange(4))
+    # c: 4, 6, 8; a: 1, 2, 9 (a mean of 4); b: 2, 4
+    assert learned.means["x"] == [6, 2, 3]
+    fields = encoded(raw, learned, "here").fields
+    assert fields["x"].tolist() == [[8, 1, 3, 1], [4, 2, 2, 0], [6, 9, 4, 0], [6, 2, 3, 1]]
+    assert learned.words["kind"] == ["", "rose", "tulip"]
+    other = opened(tmp_path, "b,c,a,kind,y\n,,,,7\n", **settings, impute=["a, c = median", "kind = mark"])
+    assert encoded(other, learned, "here").fields["x"].tolist() == [[6, 2, 3, 1]]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"impute": ["a, c = median"]}, r"t.csv:2: column 2 (`b`): empty cell"),
+        ({"impute": ["a = middle"]}, "invalid `impute` 'a = middle'; write"),
+        ({"impute": ["a"]}, "with one of refuse, mean, median, mark"),
+        ({"impute": ["aa = mean"]}, "unknown column `aa`"),
+        ({"impute": ["a = mean", "a-b = mark"]}, "`impute` has two methods for column 1 (`a`)"),
+        ({"impute": ["kind = mean"]}, "column 4 (`kind`) has words; `mark` in `impute` adds a word for empty cells"),
+        ({"impute": ["y = mean"]}, "`impute` names column 5 (`y`), but targets and weights are never imputed"),
+        ({"empty": "median", "impute": ["a = refuse"]}, "t.csv:3: column 1 (`a`): empty cell"),
+    ],
+)
+def test_what_cannot_be_imputed(tmp_path, settings, message):
+    (tmp_path / "t.csv").write_text(GAPS)
+    made = {"file": "t.csv", "ids": ["kind"], "columns": ["x = a, b, c", "y"], **settings}
+    source = registries["source"]["csv"]
+    with pytest.raises(DataError) as caught:
+        source.create(source.bind(made)).open_rows(tmp_path, RequestedFields(None, {"y"}))
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -203,18 +247,18 @@ def test_what_is_no_such_file_is_refused(tmp_path, text):
 
 def test_a_share_is_held_out_by_seed():
     data = Dataset({"x": np.arange(50)})
-    train, test = split_by_share(data, 0.2, 0, None)
+    train, test = split_by_share(data, {"test": 0.2}, 0).values()
     assert (len(train), len(test)) == (40, 10)
     assert sorted([*train, *test]) == list(range(50))
     assert (np.diff(train) > 0).all()
-    again, other = split_by_share(data, 0.2, 0, None)[1], split_by_share(data, 0.2, 1, None)[1]
+    again, other = (split_by_share(data, {"test": 0.2}, seed)["test"] for seed in (0, 1))
     assert again.tolist() == test.tolist() != other.tolist()
 
 
 def test_a_stratified_split_has_the_share_of_every_value():
     label = np.repeat([0, 1, 2], [50, 30, 10])
     for column in (label, WordColumn([f"class {k}" for k in label])):
-        _, test = split_by_share(Dataset({"x": np.arange(90), "label": column}), 0.2, 0, "label")
+        _, test = split_by_share(Dataset({"x": np.arange(90), "label": column}), {"test": 0.2}, 0, "label").values()
         assert np.bincount(label[test]).tolist() == [10, 6, 2]
 
 
@@ -222,40 +266,70 @@ def test_the_rows_of_a_group_are_on_one_side():
     names = np.random.default_rng(0).integers(0, 40, 500)
     for column in (names, WordColumn([f"c{name}" for name in names])):
         data = Dataset({"customer": column, "x": np.arange(500)})
-        train, test = split_by_group(data, 0.2, 3, "customer")
+        parts = split_by_group(data, {"test": 0.2}, 3, "customer")
+        train, test = parts.values()
         assert not set(names[train]) & set(names[test])
         assert abs(len(test) - 100) < 15  # a group has 12 rows
         assert sorted([*train, *test]) == list(range(500))
-        assert [list(part) for part in split_by_group(data, 0.2, 3, "customer")] == [list(train), list(test)]
-        assert list(split_by_group(data, 0.2, 4, "customer")[1]) != list(test)
+        again, other = (split_by_group(data, {"test": 0.2}, seed, "customer")["test"] for seed in (3, 4))
+        assert list(again) == list(test) != list(other)
+        both = split_by_group(data, {"test": 0.2, "validation": 0.1}, 3, "customer")
+        assert both["test"].tolist() == test.tolist()
+        groups = [set(names[rows]) for rows in both.values()]
+        assert set.union(*groups) == set(names)
+        assert sum(map(len, groups)) == len(set(names))
+        assert abs(len(both["validation"]) - 50) < 15
     with pytest.raises(DataError, match=r"no field `custmer`, named in `split`; did you mean `customer`\?; available:"):
-        split_by_group(data, 0.2, 3, "custmer")
+        split_by_group(data, {"test": 0.2}, 3, "custmer")
     alone = Dataset({"customer": np.zeros(9, int)})
     with pytest.raises(DataError, match=r"a test share of 0.2 of the 1 groups in `customer` leaves none of the 9"):
-        split_by_group(alone, 0.2, 0, "customer")
+        split_by_group(alone, {"test": 0.2}, 0, "customer")
 
 
 def test_a_field_says_what_is_held_out():
     part = ["learn", "test", "learn"]
     for column, value in ((WordColumn(part), "test"), (np.array([0, 1, 0]), "1")):
-        train, test = split_by_field(Dataset({"x": np.arange(3), "part": column}), "part", value)
+        train, test = split_by_field(Dataset({"x": np.arange(3), "part": column}), "part", {"test": value}).values()
         assert (train.tolist(), test.tolist()) == ([0, 2], [1])
+
+
+def test_validation_data_do_not_change_the_test_data():
+    label = np.repeat([0, 1, 2], [50, 30, 10])
+    data = Dataset({"x": np.arange(90), "label": label})
+    parts = split_by_share(data, {"test": 0.2, "validation": 0.1}, 7, "label")
+    assert parts["test"].tolist() == split_by_share(data, {"test": 0.2}, 7, "label")["test"].tolist()
+    counts = {name: np.bincount(label[rows]).tolist() for name, rows in parts.items()}
+    assert counts == {"train": [35, 21, 7], "test": [10, 6, 2], "validation": [5, 3, 1]}
+    assert sorted(np.concatenate([*parts.values()])) == list(range(90))
+
+
+def test_a_field_selects_validation_and_test_data():
+    data = Dataset({"x": np.arange(5), "part": WordColumn(["train", "val", "test", "train", "val"])})
+    parts = split_by_field(data, "part", {"test": "test", "validation": "val"})
+    assert {name: rows.tolist() for name, rows in parts.items()} == {"train": [0, 3], "test": [2], "validation": [1, 4]}
+    with pytest.raises(
+        DataError, match=r"the validation value `dev` of field `part` .* leaves none of the 5 rows for v"
+    ):
+        split_by_field(data, "part", {"test": "test", "validation": "dev"})
 
 
 def test_splits_that_cannot_be():
     data = Dataset({"x": np.ones((4, 2)), "part": np.array([0, 0, 1, 1])}, origin="d")
     for split, message in (
         (
-            lambda: split_by_share(data, 0.01, 0, None),
+            lambda: split_by_share(data, {"test": 0.01}, 0),
             "d: a test share of 0.01 leaves none of the 4 rows for testing",
         ),
-        (lambda: split_by_share(data, 0.99, 0, None), "leaves none of the 4 rows for training"),
+        (lambda: split_by_share(data, {"test": 0.99}, 0), "leaves none of the 4 rows for training"),
         (
-            lambda: split_by_share(data, 0.5, 0, "lable"),
+            lambda: split_by_share(data, {"test": 0.5}, 0, "lable"),
             "has no field `lable`, named in `split`; available: `x`, `part`",
         ),
-        (lambda: split_by_share(data, 0.5, 0, "x"), "field `x`, named in `split`, must have one id or word per row"),
-        (lambda: split_by_field(data, "part", "2"), "the test value `2` of field `part` (values: `0`, `1`)"),
+        (
+            lambda: split_by_share(data, {"test": 0.5}, 0, "x"),
+            "field `x`, named in `split`, must have one id or word per row",
+        ),
+        (lambda: split_by_field(data, "part", {"test": "2"}), "the test value `2` of field `part` (values: `0`, `1`)"),
     ):
         with pytest.raises(DataError) as caught:
             split()
@@ -322,7 +396,7 @@ def test_one_file_is_enough(houses, tmp_path):
     dataset = registries["source"]["csv"]
     rows = [line.split(",") for line in houses[1:]]
     raw = Dataset({"label": WordColumn([row[4] for row in rows])})
-    kept, held_out = split_by_share(raw, 0.25, 0, "label")
+    kept, held_out = split_by_share(raw, {"test": 0.25}, 0, "label").values()
     assert dataset is not None
     assert len(held_out) == 30
     area = np.array([float(rows[row][2]) for row in kept])
@@ -453,7 +527,7 @@ def test_channels_of_images_and_rows_of_sequences_are_measured(tmp_path):
 
 
 def test_gaps_of_another_width_are_refused():
-    raw = Dataset({"x": GapColumn(np.ones((2, 3)), ["a", "b", "c"], mark=False)})
+    raw = Dataset({"x": GapColumn(np.ones((2, 3)), ["a", "b", "c"], ["mean"] * 3)})
     with pytest.raises(DataError, match="field `x` has 3 columns, but 2 in the training data"):
         encoded(raw, FittedPreprocessing({}, {"x": [1.0, 2.0]}), "here")
 

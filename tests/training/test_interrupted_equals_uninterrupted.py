@@ -32,6 +32,7 @@ TEXT = (
 WAYS = {
     "plain": f"test {{ every: {TEST} }}",
     "averages, at the start": f"test {{ every: {TEST} at_start: true }}\naverage {{ decay: 0.9 }}",
+    "validation": f"test {{ every: {TEST} }}\n" + SOURCES.split("\n}\n")[1].replace('"test"', '"validation"') + "\n}\n",
 }
 
 

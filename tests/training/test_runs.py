@@ -347,7 +347,7 @@ def test_the_best_weights_are_named_and_used(tmp_path):
         assert done.exit_code == 0, done.stderr
         return done.stdout, done.stderr
 
-    assert predicted() == (predicted("--weights", str(best))[0], f"weights: {best} (best test)\n")
+    assert predicted() == (predicted("--weights", str(best))[0], f"weights: {best} (best validation or test)\n")
     assert predicted()[0] != predicted("--weights", str(last))[0]
     best.unlink()
     assert predicted() == (predicted("--weights", str(last))[0], "")
@@ -368,7 +368,7 @@ def test_a_watched_result_that_is_no_number(tmp_path):
         def on_test(self, run):
             run.results["odd"] = float("nan")
 
-    watch = [make_callback(name, watch="odd") for name in ("save_best", "early_stop")]
+    watch = [make_callback(name, watch="odd", mode="min") for name in ("save_best", "early_stop")]
     report, _, _ = train(write(tmp_path, NETWORK + SOURCES + SETTINGS + "test { every: 1 }"), callbacks=[Nan(), *watch])
     assert report.stopped == "`odd` has been NaN for 5 tests"
     assert report.best is None
@@ -412,7 +412,7 @@ NO_TESTS = SETTINGS + SOURCES[: SOURCES.rindex("source {")]
 )
 def test_what_waits_for_tests_is_refused_where_there_are_none(tmp_path, text):
     path = write(tmp_path, NETWORK + NO_TESTS + text)
-    with pytest.raises(pl.ConfigError, match="no source for the test phase") as caught:
+    with pytest.raises(pl.ConfigError, match="no source for the validation or test phase") as caught:
         train(path)
     (fault,) = caught.value.diagnostics
     assert (fault.code, fault.line) == ("E310", (NETWORK + NO_TESTS).count("\n") + 1)
@@ -472,7 +472,7 @@ def test_a_statistic_that_is_no_number_is_said_once(tmp_path):
 
 def test_a_callback_from_python_that_waits_for_tests(tmp_path):
     path = write(tmp_path, NETWORK + NO_TESTS)
-    with pytest.raises(TrainingError, match="`SaveBest` requires tests, but there is no source for the test phase"):
+    with pytest.raises(TrainingError, match="`SaveBest` requires tests, but there is no source for the validation"):
         train(path, callbacks=[make_callback("save_best")])
 
 

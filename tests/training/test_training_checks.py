@@ -125,12 +125,10 @@ def test_a_folder_of_the_user_stays(folder: Path) -> None:
     assert (folder / "mine").is_dir()
 
 
-@pytest.mark.parametrize(("watch", "kept"), [("accuracy", 1.0), ("loss", 0.0), ("other", 0.0)])
+@pytest.mark.parametrize(("watch", "kept"), [("accuracy", 1.0), ("loss", 0.0)])
 def test_mode_is_known_from_the_result(folder: Path, watch: str, kept: float) -> None:
     class Results:
         """Results of the tests: 0, then 1."""
-
-        gives = ("other",)
 
         def on_test(self, run: Run) -> None:
             run.results[watch] = float(run.step == 2)

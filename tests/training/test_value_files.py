@@ -67,7 +67,7 @@ def test_a_resumed_training_writes_the_same_files(tmp_path):
 def test_mistakes_have_their_place(tmp_path, text, message):
     if not message:
         text = text[: text.rindex('source {\n  type: "npz" phase: "train"')] + text[text.index("\nbatch_size") :]
-        message = "requires tests, but there is no source for the test phase"
+        message = "requires tests, but there is no source for the validation or test phase"
     path = write(tmp_path, text)
     with pytest.raises(pl.ConfigError, match=message) as caught:
         train(path)

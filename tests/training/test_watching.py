@@ -10,6 +10,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import load_training
 from paddle_layers.data import Dataset
+from paddle_layers.training.callbacks import make_callback
 from paddle_layers.training.callbacks.monitoring import Watching
 from paddle_layers.training.results.records import read_records
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
@@ -73,9 +74,40 @@ def test_a_callback_watches_one_of_them(tmp_path):
         train(path)
 
 
+class Speed:
+    """A callback with a result of its own."""
+
+    gives = ("speed",)
+
+    def on_test(self, run):
+        run.results["speed"] = float(run.step)
+
+
+@pytest.mark.parametrize("callback", ["early_stop", "plateau", "save_best"])
+def test_the_mode_of_unknown_results_is_required(tmp_path, callback):
+    path = write(tmp_path, TEXT)
+    message = r"it is unknown whether smaller or larger values of `speed` are better\n(.*\n)*.*add `mode: min` or"
+    with pytest.raises(pl.ConfigError, match=message):
+        train(path, callbacks=[Speed(), make_callback(callback, watch="speed")])
+    report, _, _ = train(path, callbacks=[Speed(), make_callback(callback, watch="speed", mode="max")])
+    assert report.steps == 30  # every test is better than the one before
+
+
+def test_single_losses_are_minimized(tmp_path):
+    second = 'layer { name: "other" type: "softmax_with_loss" input: "fc2" input: "label" loss_weight: 0.5 }'
+    text = TEXT.replace('  layer { name: "accuracy"', f'  {second}\n  layer {{ name: "accuracy"')
+    path = write(tmp_path, text + 'callback { type: "save_best" save_best { watch: "other" } }')
+    report, _, _ = train(path)
+    losses = {int(x["step"]): float(x["other"]) for x in read_records(report.log) if x["phase"] == "test"}
+    assert report.best.step == min(losses, key=losses.get)
+    path.write_text(path.read_text().replace("loss_weight: 0.5", "loss_weight: -0.5"))
+    with pytest.raises(pl.ConfigError, match="it is unknown whether smaller or larger values of `other` are better"):
+        train(path)
+
+
 FAULTS = {
-    "phase": (NOISY.replace('phase: "test" ', ""), "`name` is only allowed on additional test sources"),
-    "twice": (NOISY * 2, "duplicate name `noisy` of test sources"),
+    "phase": (NOISY.replace('phase: "test" ', ""), "`name` is only allowed on additional validation and test sources"),
+    "twice": (NOISY * 2, "duplicate name `noisy` of sources"),
     "letters": (NOISY.replace('"noisy"', '"noisy,"'), "`name` must be a letter followed by letters, digits"),
     "none": (NOISY.replace(' name: "noisy"', ""), "two sources for the test phase"),
 }

@@ -169,7 +169,7 @@ MOST_SETTINGS, MOST_RESULTS, LONGEST = 8, 4, 40
 @click.argument("folders", metavar="DIR...", nargs=-1, required=True)
 @click.option("--svg", metavar="FILE", help="Draw the learning curves of all runs to FILE; overwrites it.")
 def runs(folders: tuple[str, ...], svg: str | None) -> None:
-    """Compare the runs in each DIR: differing settings, test results and time.
+    """Compare the runs in each DIR: differing settings, validation and test results, and time.
 
     DIR is a folder of runs, such as `output`, or a run.
     """
@@ -203,15 +203,16 @@ def _print_runs(runs: Sequence[ComparedRun]) -> None:
     table = Table(box=None, pad_edge=False)
     for heading in ("run", *settings):
         table.add_column(heading, overflow="fold")
+    kinds = ["best", "last", *(["test"] if any(run.test for run in runs) else [])]
     for name in results:
-        table.add_column(f"best {name}", justify="right")
-        table.add_column("last", justify="right")
+        for kind in kinds:
+            table.add_column(f"{kind} {name}" if kind == kinds[0] else kind, justify="right")
     for heading in ("steps", "time"):
         table.add_column(heading, justify="right")
     table.add_column("state", overflow="fold")
     for run in runs:
         values = [_cut(run.fields.get(name, "")) for name in settings]
-        numbers = [_rounded(found.get(name)) for name in results for found in (run.best, run.last)]
+        numbers = [_rounded(getattr(run, kind).get(name)) for name in results for kind in kinds]
         table.add_row(run.name, *values, *numbers, f"{run.step:,}", _duration(run.seconds), _cut(run.state))
     print_table(table)
 

@@ -24,11 +24,12 @@ _WANTED = {
     "CHOICE": "an identifier",
 }
 _CHOICES = {
-    **dict.fromkeys(("validation", "valid", "val", "dev", "eval", "evaluation", "inference", "predict"), "test"),
-    **dict.fromkeys(("int64", "int32", "integer", "long"), "INT"),
-    **dict.fromkeys(("float32", "float64", "float"), "DENSE"),
+    **dict.fromkeys(("validation", "valid", "val", "dev", "eval", "evaluation"), ("validation", "test")),
+    **dict.fromkeys(("inference", "predict"), ("test",)),
+    **dict.fromkeys(("int64", "int32", "integer", "long"), ("INT",)),
+    **dict.fromkeys(("float32", "float64", "float"), ("DENSE",)),
 }
-"""Names of choices in other frameworks."""
+"""Choices by their names in other frameworks, the most similar one first: layers have no phase `validation`."""
 
 MISSING: Any = object()
 """Result for an invalid value; the error was reported."""
@@ -154,8 +155,7 @@ def _unquoted(text: str) -> tuple[int, Any]:
 
 
 def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: DiagnosticReport) -> None:
-    equivalent = _CHOICES.get(value.lower(), "")
-    equivalent = equivalent if equivalent in attribute.options else ""
+    equivalent = next((name for name in _CHOICES.get(value.lower(), ()) if name in attribute.options), "")
     near = equivalent or nearest(value, attribute.options, 0.5)
     meant = f"`{value}` is called `{near}` here; " if equivalent else f"did you mean `{near}`? " if near else ""
     quotes = '"' if field[1] == STRING else ""

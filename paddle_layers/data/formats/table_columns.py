@@ -18,6 +18,9 @@ from .table_settings import RequestedFields, TableSettings
 from .tables import CsvTable
 from .text_lines import IndexedLines
 
+METHODS = ("refuse", "mean", "median", "mark")
+"""Handling of empty cells."""
+
 
 class TableColumns:
     """The requested fields of a table, each with the positions of its columns.
@@ -38,6 +41,7 @@ class TableColumns:
                 self._check_named(features)
                 self._numbers["features"] = features
         self._check_names()
+        self._methods = self._impute()
 
     def read(self) -> None:
         """Read the columns. Raises `DataError` for cells that are not what they should be."""
@@ -46,7 +50,7 @@ class TableColumns:
         words = [*self._ids.values(), *self._text.values()]
         if self._label >= 0:
             (words if settings.classes else numbers).append(self._label)
-        gaps = {*numbers} - self._strict if settings.empty != "refuse" else set()
+        gaps = {at for at in numbers if self._method(at) != "refuse"} - self._strict
         try:
             table.read(numbers, words, gaps=gaps, skip=self._skip)
         except BadCell as error:
@@ -54,17 +58,16 @@ class TableColumns:
 
     def fields(self) -> dict[str, Any]:
         """The columns as fields of a data set. Raises `DataError` for words that are not what they should be."""
-        table, mark = self._table, self._settings.empty == "mark"
-        refuse = self._settings.empty == "refuse"
+        table = self._table
         found: dict[str, Any] = {}
         for name, places in self._numbers.items():
-            values = table.columns(places)
-            names = [table.names[at] for at in places]
-            found[name] = values if refuse or name in self._targets else GapColumn(values, names, mark=mark)
+            values, methods = table.columns(places), [self._method(at) for at in places]
+            strict = name in self._targets or {*methods} == {"refuse"}
+            found[name] = values if strict else GapColumn(values, [table.names[at] for at in places], methods)
         for name, at in self._ids.items():
             if name in self._targets:
                 self._check_words(at, f", {_NO_TARGET}")
-            elif not mark:
+            elif self._method(at) != "mark":
                 self._check_words(at, f"; {self._settings.place}write `empty: mark` for an additional word")
             found[name] = WordColumn(table.words[at])
         for name, at in self._text.items():
@@ -81,6 +84,37 @@ class TableColumns:
         """The columns of numbers in which no cell may be empty: those of targets."""
         of_targets = (places for name, places in self._numbers.items() if name in self._targets)
         return {self._label, *itertools.chain(*of_targets)}
+
+    def _method(self, column: int) -> str:
+        """Handling of empty cells in a column."""
+        return self._methods.get(column, self._settings.empty)
+
+    def _impute(self) -> dict[int, str]:
+        """The columns of the setting `impute`. Raises `DataError` for invalid ones."""
+        table, found = self._table, dict[int, str]()
+        for entry in self._settings.impute:
+            columns, _, method = (part.strip() for part in entry.rpartition("="))
+            if not columns or method not in METHODS:
+                methods = ", ".join(METHODS)
+                raise DataError(
+                    f'{table.origin}: invalid `impute` {entry!r}; write "age, income = median", with one of {methods}'
+                )
+            # For predictions, columns of fields that are not read may be missing.
+            parts = [columns] if columns in table.names else [part.strip() for part in columns.split(",")]
+            there = [part for part in parts if part in table or "-" in part or not self._request.columns]
+            for at in table.select(", ".join(there)) if there else ():
+                if found.setdefault(at, method) != method:
+                    raise DataError(f"{table.origin}: `impute` has two methods for {table.column_text(at)}")
+                self._check_method(at, method)
+        return found
+
+    def _check_method(self, column: int, method: str) -> None:
+        """Raises `DataError` where an imputation is impossible."""
+        if method != "refuse" and column in self._strict | {at for n, at in self._ids.items() if n in self._targets}:
+            raise DataError(f"{self._table.origin}: `impute` names {self._table.column_text(column)}, {_NO_TARGET}")
+        if method in ("mean", "median") and column in {*self._ids.values(), *self._text.values()}:
+            name = self._table.column_text(column)
+            raise DataError(f"{self._table.origin}: {name} has words; `mark` in `impute` adds a word for empty cells")
 
     def _replace_bad(self, found: Mapping[str, Any]) -> None:
         """Replace words of bad rows, which are never used, to keep them out of the vocabulary."""
@@ -181,11 +215,10 @@ class TableColumns:
                 raise DataError(f"{self._table.origin}: duplicate field `{name}`; use different names")
 
     def _check_words(self, column: int, problem: str) -> None:
-        for row, word in enumerate(self._table.words[column]):
+        table, what = self._table, self._table.empty + ("" if self._skip else problem)
+        for row, word in enumerate(table.words[column]):
             if not word:
-                self._table.refuse(
-                    row, f"{self._table.cell(row, column)}: {self._table.empty}{problem}", skip=self._skip
-                )
+                table.refuse(row, f"{table.cell(row, column)}: {what}", skip=self._skip)
 
     def _classes(self) -> Any:
         table, classes = self._table, self._settings.classes
@@ -279,7 +312,7 @@ class LargeTable:
                 fields[name] = WordColumn(records.column(name, count, (), object), text=field.text)
             elif isinstance(field, GapColumn):
                 stored = records.column(name, count, (len(field.names),), np.float64)
-                fields[name] = GapColumn(stored, field.names, mark=field.mark)
+                fields[name] = GapColumn(stored, field.names, field.methods)
             else:
                 fields[name] = records.column(name, count, field.shape[1:], field.dtype)
         return Dataset(

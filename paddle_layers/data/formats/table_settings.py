@@ -19,6 +19,7 @@ class TableSettings(Protocol):
     text: tuple[str, ...]
     leave_out: str
     empty: str
+    impute: tuple[str, ...]
     header: str
 
     @property
@@ -66,6 +67,7 @@ class LayerSettings:
     text: tuple[str, ...] = ()
     leave_out: str = ""
     empty: str = "refuse"
+    impute: tuple[str, ...] = ()
     header: str = "yes"
     takes_rest: bool = False
     vocabulary: Vocabulary = field(default_factory=Vocabulary)

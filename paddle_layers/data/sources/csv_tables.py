@@ -29,8 +29,8 @@ class Csv:
     Without `columns`, all columns except the label, the columns of words and those that are left out become the field
     `features`. Words get their ids from the training data: words of single cells in alphabetical order, words of text
     by frequency. The id after the last is for out-of-vocabulary words, if the `size` of the data layer includes it. The
-    vocabulary, and the means that replace empty cells, are stored beside the weights. Rows of files over 256 MiB are
-    read lazily, and their errors are reported then.
+    vocabulary, and the means and medians that replace empty cells, are stored beside the weights. Rows of files over
+    256 MiB are read lazily, and their errors are reported then.
     """
 
     file = String("path of the file, relative to the training file; it may be compressed by gzip")
@@ -55,11 +55,13 @@ class Csv:
         options={
             "refuse": "an error",
             "mean": "imputed with the mean of the column in the training data; empty words are an error",
+            "median": "imputed with the median of the column in the training data; empty words are an error",
             "mark": "imputed with the mean, plus one indicator column per column, 1 where a cell was empty; "
             "an additional word for empty words",
         },
         default="refuse",
     )
+    impute = Strings('`empty` of single columns: "age, income = median"', default=())
     missing = Strings('cells that count as empty, such as "NA"', default=())
     header = Choice(
         "whether the first line names the columns",

@@ -5,15 +5,15 @@ A callback has any of these methods, each given a `Run`:
     on_resume       before the first step, where the training goes on from a checkpoint
     on_gradients    before a step changes the parameters
     on_step         after it
-    on_test_batch   after each batch of a test
-    on_test         after a test, with averaged weights if the training has weight averaging
+    on_test_batch   after each batch of a validation; of a test, if there are no validation data
+    on_test         after a validation (test), with averaged weights if the training has weight averaging
     after_test      after the weights of the step are restored
     on_epoch        after an epoch
     on_end          at the end
 
 Gradients of parameters outlive the backward pass for trainings with a callback that has on_gradients or on_step. A
-`Run` knows the step, the loss, the latest results of the test and the net; `run.stop(reason)` ends the training after
-this step, `run.say(text)` shows a line. State that a checkpoint has to contain is returned by `state()`, as JSON
+`Run` knows the step, the loss, the latest results of the validation and the net; `run.stop(reason)` ends the training
+after this step, `run.say(text)` shows a line. State that a checkpoint has to contain is returned by `state()`, as JSON
 values, and restored by `restore(state)`. Files that the state needs are named by `files()`, as paths in the output
 folder: each checkpoint contains and restores them. A training that ends between two tests runs one more; the changes of
 that test are discarded when the training is resumed. Values of the network that it reads by `run.net.value(name)` and

@@ -23,12 +23,12 @@ _MODES = {"min": "smaller values are better", "max": "larger values are better"}
 
 
 class Watching:
-    """Base class of the callbacks that monitor the best result of a test."""
+    """Base class of the callbacks that monitor the best result of a validation or test."""
 
     watch = String("result to monitor: `loss`, or a metric such as `accuracy` or `chunks.F1`", default="loss")
     mode = Choice(
-        "whether smaller or larger values are better; only needed if it is unknown for this result, and then `min` by "
-        "default",
+        "whether smaller or larger values are better; required if it is unknown for this result, as for those of other "
+        "callbacks",
         options=_MODES,
         optional=True,
     )
@@ -42,10 +42,10 @@ class Watching:
         return (self.mode or self.known_mode) == "min"
 
     def better(self, run: Run, best: float | None) -> float | None:
-        """The new result if it improves on `best`, else None; `TrainingError` for a result that the test lacks."""
+        """The new result if it improves on `best`, else None; `TrainingError` for an unknown result."""
         if self.watch not in run.results:
             known = ", ".join(f"`{name}`" for name in run.results)
-            raise TrainingError(f"unknown test result `{self.watch}` in `watch`; available: {known}")
+            raise TrainingError(f"unknown {run.monitored} result `{self.watch}` in `watch`; available: {known}")
         value = run.results[self.watch]
         beaten = best is None or (value < best if self.smaller_is_better else value > best)
         return value if beaten and not math.isnan(value) else None
@@ -64,7 +64,7 @@ class Watching:
 
 
 class Waiting(Watching, ABC):
-    """Base class of the callbacks that act after several tests without an improvement."""
+    """Base class of the callbacks that act after several validations without an improvement."""
 
     patience: int
     margin: float
@@ -100,15 +100,18 @@ class Waiting(Watching, ABC):
 
 @callback("early_stop", elsewhere={"Keras": "EarlyStopping"}, terms=("early stopping", "patience", "overfitting"))
 class EarlyStop(Waiting):
-    """Early stopping: ends the training after `patience` tests without an improvement."""
+    """Early stopping: ends the training after `patience` validations without an improvement.
 
-    patience = Int("patience: number of tests without an improvement before the training stops", default=5, min=1)
+    Without validation data it acts on the tests.
+    """
+
+    patience = Int("patience: number of validations without an improvement before the training stops", default=5, min=1)
     margin = Float("minimum improvement (`min_delta`), itself included", default=0.0, min=0)
 
     def out_of_patience(self, run: Run) -> None:
         """Stop the training."""
         what = f"not improved on {self._best:.4g}" if self._best is not None else "been NaN"
-        run.stop(f"`{self.watch}` has {what} for {self._worse} tests")
+        run.stop(f"`{self.watch}` has {what} for {self._worse} {run.monitored}s")
 
 
 @callback(
@@ -117,17 +120,20 @@ class EarlyStop(Waiting):
     terms=("reduce learning rate on plateau",),
 )
 class Plateau(Waiting):
-    """Reduces the learning rate on a plateau: after `patience` tests without an improvement.
+    """Reduces the learning rate on a plateau: after `patience` validations without an improvement.
 
     The rate of the schedule is multiplied by `gamma` each time. With `reload: true` the training continues from the
-    weights of the best test, as Mocha's DecayOnValidation does from its snapshot; the states of the optimizer are kept.
+    weights of the best validation, as Mocha's DecayOnValidation does from its snapshot; the states of the optimizer are
+    kept. Without validation data it acts on the tests.
     """
 
     gamma = Float("factor of the learning rate", default=0.5, above=0, below=1)
-    patience = Int("patience: number of tests without an improvement before the rate is reduced", default=1, min=1)
+    patience = Int(
+        "patience: number of validations without an improvement before the rate is reduced", default=1, min=1
+    )
     margin = Float("minimum improvement (`min_delta`), itself included", default=0.0, min=0)
     floor = Float("minimum learning rate as a share of the rate of the schedule", default=0.0, min=0, max=1)
-    reload = Bool("whether the training then restores the weights of the best test", default=False)
+    reload = Bool("whether the training then restores the weights of the best validation", default=False)
 
     def __init__(self) -> None:
         super().__init__()
@@ -189,13 +195,14 @@ class Plateau(Waiting):
 
 @callback("save_best", elsewhere={"Keras": "ModelCheckpoint"}, terms=("best checkpoint", "model checkpoint"))
 class SaveBest(Watching):
-    """Saves the best weights of the training as `best.safetensors` in the output folder.
+    """Saves the best weights of the training, by the validation, as `best.safetensors` in the output folder.
 
     `predict` uses them by default, and the report at the end of the training names them. With `best_tests: 3` the three
-    best are also in the folder `best`, each with its step.
+    best are also in the folder `best`, each with its step. With validation data, the test at the end uses the best
+    weights; without, it acts on the tests.
     """
 
-    best_tests = Int("number of best tests whose weights are kept", default=1, min=1, max=1000)
+    best_tests = Int("number of best validations (tests) whose weights are kept", default=1, min=1, max=1000)
 
     def __init__(self) -> None:
         self._best: float | None = None

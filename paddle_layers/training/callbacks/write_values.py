@@ -26,7 +26,7 @@ FOLDER = "values"
     terms=("HDF5 output", "save activations", "save predictions"),
 )
 class WriteValues(Repeating):
-    """Writes values of the network to a file for each test, or for a training batch at intervals.
+    """Writes values of the network to a file for each validation or test, or for a training batch at intervals.
 
     The files are in the subfolder `values` of the output folder, with the step before the extension: `scores.h5`
     becomes `scores-00000100.h5`. The file of a test has the rows of all its batches, in the order of the data; a
@@ -38,7 +38,10 @@ class WriteValues(Repeating):
     file = String("name of the files: the part before the step, and the extension, which selects the format")
     phase = Choice(
         "phase whose batches are written",
-        options={"test": "all batches of every test", "train": "one training batch every `every` steps"},
+        options={
+            "test": "all batches of every validation (or test)",
+            "train": "one training batch every `every` steps",
+        },
         default="test",
     )
 

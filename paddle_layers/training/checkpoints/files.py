@@ -133,7 +133,8 @@ def read_facts(checkpoint: Path, fixed: Mapping[str, Any], *, trained: Sequence[
     # remedy.
     if not isinstance(facts, dict) or not all(name in facts for name in NEEDED):
         raise TrainingError(f"{path} is not a checkpoint; {remedy}")
-    facts.setdefault("accumulate", 1)  # of earlier versions, which had it not
+    for name, before in (("accumulate", 1), ("monitored_phase", "test")):  # earlier versions did not have them
+        facts.setdefault(name, before)
     changed = [
         f"{name} changed from {facts.get(name)} to {now}" for name, now in fixed.items() if facts.get(name) != now
     ]

@@ -40,7 +40,9 @@ class CheckpointManager:
         callbacks: Sequence[object],
         finite: FiniteWeights,
         ranks: SingleProcess,
+        monitored: str,
     ) -> None:
+        self._monitored = monitored
         self.saved = self._saved_weights = -1
         """Numbers of completed steps in the last checkpoint, and in the last weights beside the checkpoints."""
         self._training, self._step, self._metrics, self._callbacks = training, step, metrics, callbacks
@@ -159,6 +161,7 @@ class CheckpointManager:
             "rows": batches.count,
             "optimizer": training.optimizer.type,
             "dtype": training.dtype,
+            "monitored_phase": self._monitored,  # callbacks remember the best of its results
         }
 
     def _trained(self) -> list[str]:

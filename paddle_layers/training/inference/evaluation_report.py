@@ -20,7 +20,7 @@ from ..problems import TrainingError
 from ..results.result_names import loss_names, nan_notes, selected, statistic_names
 from ..results.training_report import left_out_text
 from .confusion import Confusion
-from .input_data import GivenData, given_batches, load_trained, source_for, weights_file, words_of
+from .input_data import GivenData, given_batches, held_out_source, load_trained, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
 from .unknown_words import UnknownWords
 
@@ -71,8 +71,8 @@ def evaluate(
 
     Args:
         training: Path of a training file, its text, or the result of `make_training` or `load_training`.
-        data: A file, arrays by field, a DataFrame, or None for the source of the test phase, as in `predict`, but with
-            labels.
+        data: A file, arrays by field, a DataFrame, or None for the source of the test phase, else of the validation
+            phase, as in `predict`, but with labels.
         weights: File of the weights; None for the best ones in the output folder of the training.
         dictionary: File with the names of the classes, one per line; None for the names of the source.
         device: `"cpu"` or `"cuda"`.
@@ -114,6 +114,8 @@ def evaluate(
         check_words(own or (), _classes(node), dictionary, node.inputs[0])
         check_order(own or (), words_of(training, batches, node.inputs[1]), dictionary)
     confusions = [_confusion(node, counted, own or words_of(training, batches, node.inputs[1])) for node in judges]
+    if data is None and training.source_of("test") is None:
+        notes.append("evaluated on the validation data: there is no source for the test phase")
     notes += [*nan_notes(training, results), *unknown.notes(), *filter(None, [left_out_text(batches)])]
     rows = batches.count - len(batches.bad)
     return Evaluation(network.name, file, batches.dataset.origin, rows, results, confusions, notes)
@@ -121,9 +123,9 @@ def evaluate(
 
 def _source(training: Training, data: GivenData, named: str) -> SourceSettings | None:
     """The source that says how data are read; that of the training only where other data are named."""
-    source = training.source_of("test")
+    source = held_out_source(training)
     if source is None and data is None:
-        what = f"{training.file.name} has no source for the test phase; pass the test data, as in "
+        what = f"{training.file.name} has no source for the test or validation phase; pass the test data, as in "
         command = f"`paddle-layers evaluate {named} DATA`" if named else "`evaluate(training, arrays)`"
         raise TrainingError(f'{what}{command}, or add a source with `phase: "test"`')
     return source or source_for(training)

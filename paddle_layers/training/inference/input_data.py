@@ -94,7 +94,12 @@ def load_trained(net: Net, training: Training, file: Path) -> str:
 
 def source_for(training: Training) -> SourceSettings | None:
     """The source that says how data are read: that of the test phase, where there is one."""
-    return training.source_of("test") or training.source_of("train")
+    return held_out_source(training) or training.source_of("train")
+
+
+def held_out_source(training: Training) -> SourceSettings | None:
+    """The source of the test phase, else that of the validation phase."""
+    return training.source_of("test") or training.source_of("validation")
 
 
 def given_batches(
@@ -103,7 +108,8 @@ def given_batches(
     """The data of a source, or the `data` in its place, for the data layers of a network, in their order.
 
     Only the fields that these need are read; words and gaps become the numbers that they were when the `weights` were
-    trained, and ids those that their names had. Of a source with a split it is the part that is held out. Warns where
+    trained, and ids those that their names had. Of a source with a split it is the part that is held out: the test
+    data, if there are some, else the validation data. Warns where
     names are missing, so that ids or columns are fed by position. Raises `DataError`.
     """
     types = feed_types(network)
@@ -119,7 +125,7 @@ def given_batches(
         dataset = open_source(reader, training.base if data is None else Path(), request)
     else:
         dataset = _from_python(training, source, data, request)
-    part = split_rows(dataset, split)[1] if split is not None else None
+    part = split_rows(dataset, split)[split.phases[0]] if split is not None else None  # test data come first
     raw, dataset = dataset, encoded(dataset, learned, str(origin))
     _check_names(raw, learned, weights, fields.values(), given=isinstance(data, (Dataset, Mapping)))
     if isinstance(data, (str, Path)) and Path(data).suffix.lower() == ".npy" and len(fields) == 1:
@@ -178,8 +184,8 @@ def _reader(training: Training, source: SourceSettings | None, data: GivenData) 
         mixed = [one for one in training.source if one.phase == "train"]
         if len(mixed) > 1:
             raise TrainingError(
-                f"the training file has no source for the test phase and {len(mixed)} for the train phase: pass the "
-                "data; they are read with the settings of the first source"
+                f"the training file has no source for the test or validation phase and {len(mixed)} for the train "
+                "phase: pass the data; they are read with the settings of the first source"
             )
     return source
 

@@ -33,11 +33,13 @@ class ComparedRun:
     step: int
     seconds: float
     last: Mapping[str, float]
-    """Results of the last test, or, without a test, of the last line of the log."""
+    """Results of the last validation, else of the last test, else of the last line of the log."""
     best: Mapping[str, float]
-    """The best of all tests, for results of which it is known what is better."""
+    """The best of all validations (tests), for results of which it is known what is better."""
+    test: Mapping[str, float]
+    """Results of the test at the end of a training with validation data."""
     lines: Mapping[str, Series]
-    """Steps and values of the tests by result; of the training where there are no tests."""
+    """Steps and values by result, of the validations, else of the tests, else of the training."""
 
 
 def compare(folders: Iterable[str | Path]) -> tuple[list[ComparedRun], list[str]]:
@@ -99,7 +101,8 @@ def _read(name: str, folder: Path) -> ComparedRun:
     if log.stat().st_size > _LARGEST:
         raise TrainingError(f"skipped {log}: larger than {_LARGEST >> 20} MiB")
     records = read_records(log)
-    tests = [line for line in records if line["phase"] == "test"] or records
+    phases = ([line for line in records if line["phase"] == phase] for phase in ("validation", "test"))
+    tests = next(filter(None, phases), records)
     columns = ("loss", *(column for column in (records[0] if records else {}) if column not in COLUMNS))
     lines = {
         column: [(int(line["step"]), float(line[column])) for line in tests if line.get(column)] for column in columns
@@ -117,7 +120,8 @@ def _read(name: str, folder: Path) -> ComparedRun:
     last = {column: line[-1][1] for column, line in lines.items()}
     step = max((int(line["step"]) for line in records), default=0)
     seconds = max((float(line["seconds"]) for line in records if line.get("seconds")), default=0.0)
-    return ComparedRun(name, folder, facts.fields if facts else {}, state, step, seconds, last, best, lines)
+    fields, test = (facts.fields, facts.test) if facts is not None else ({}, {})
+    return ComparedRun(name, folder, fields, state, step, seconds, last, best, test, lines)
 
 
 def _thinned(line: Series) -> Series:

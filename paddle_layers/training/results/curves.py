@@ -12,7 +12,7 @@ from .axes import PlotAxis, linear_axis, value_axis
 Series = Sequence[tuple[int, float]]
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _GAP = 640, 200, 70, 20, 50, 64
-_COLOURS = {"train": "#1f6feb", "test": "#d1570a"}
+_COLOURS = {"train": "#1f6feb", "validation": "#d1570a", "test": "#d1570a"}
 _OTHERS = ("#2da44e", "#8250df", "#bf3989", "#57606a", "#0a7d91", "#9a6700", "#cf222e", "#116329")
 _GREY = "#57606a"
 _BACKGROUND = element("rect", width="100%", height="100%", fill="white")
@@ -58,8 +58,8 @@ def picture(title: str, panels: Mapping[str, Mapping[str, Series]]) -> str:
     """SVG text: one panel above the other, each a name and its lines by name; empty lines are left out.
 
     A line of one name looks the same in all panels, which say the names beside their own, or, where these are too many,
-    a legend does. The step of the lowest loss, on the test if there is one, is marked in all of them; the first panel
-    is the loss.
+    a legend does. The step of the lowest loss, of the validation or test if there is one, is marked in all of them; the
+    first panel is the loss.
     """
     shown = {name: {label: line for label, line in lines.items() if line} for name, lines in panels.items()}
     shown = {name: lines for name, lines in shown.items() if lines}
@@ -100,7 +100,7 @@ def _fits(value: float) -> bool:
 
 def _best(lines: Mapping[str, Series]) -> tuple[str, int] | None:
     """The run with the lowest loss, and its step; None if a line has fewer than two numbers."""
-    labels = ["test"] if "test" in lines else list(lines)
+    labels = [label for label in ("validation", "test") if label in lines] or list(lines)
     finite = [(value, step, label) for label in labels for step, value in lines[label] if _fits(value)]
     return min(finite)[:0:-1] if len(finite) > 1 else None
 

@@ -18,7 +18,8 @@ from ..callbacks.write_values import FOLDER as VALUES
 from ..callbacks.write_values import clear_values, remove_unfinished_values
 from ..checkpoints.files import WEIGHTS, remove_checkpoints, remove_unfinished
 from ..problems import TrainingError
-from .logs import EVENT_FOLDERS, EVENTS, clear_logs
+from .logs import EVENTS, clear_logs
+from .records import PHASES
 from .run_files import FOLDER as OF_THE_RUN
 from .run_files import RUN_FILES, clear_run
 
@@ -32,7 +33,7 @@ MARK = ".paddle_layers_training"
 """A file that says that a training made the folder; no other folder is ever cleared."""
 FOLDERS = (
     *((name,) for name in (CHECKPOINTS, OF_THE_RUN, VALUES, BEST_FOLDER, RELOADED, EVENTS)),
-    *((EVENTS, phase) for phase in EVENT_FOLDERS),
+    *((EVENTS, phase) for phase in PHASES),
 )
 """Folders in which a training writes and deletes, in that of its results."""
 LONGEST_NAME = 200

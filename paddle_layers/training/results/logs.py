@@ -14,11 +14,10 @@ from paddle_layers.define.output_folders import make_folder, open_folder, remove
 from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
 from ..problems import TrainingError
-from .records import CsvLog
+from .records import PHASES, CsvLog
 
 JSON_LINES, EVENTS = "log.jsonl", "tensorboard"
 """The file of JSON lines, and the folder with a folder of events for each phase."""
-EVENT_FOLDERS = ("train", "test")
 _NO_SCALARS = {"step", "epoch", "phase", "seconds"}
 
 
@@ -56,7 +55,7 @@ def open_logs(formats: Iterable[str], folder: Path, records: CsvLog, last: Mappi
 def clear_logs(folder: Path) -> None:
     """Remove what an earlier training left of its logs."""
     remove_matching(folder, JSON_LINES)
-    for phase in EVENT_FOLDERS:
+    for phase in PHASES:
         remove_matching(folder / EVENTS / phase, "events.out.tfevents.*")
 
 
@@ -101,19 +100,18 @@ class Events:
     """TensorBoard events: one run per phase, so that the curves of both are overlaid."""
 
     def __init__(self, folder: Path, last: Mapping[str, int] | None) -> None:
-        self.folder, self._writers = folder, dict[str, Any]()
+        self.folder, self._last, self._writers = folder, last, dict[str, Any]()
         self._folders = contextlib.ExitStack()
         try:
             make_folder(folder)
-            for phase in EVENT_FOLDERS:
-                self._writers[phase] = self._open(phase, None if last is None else last[phase] + 1)
         except OSError as error:
             raise save_error(folder, error) from error
 
-    def _open(self, phase: str, first: int | None) -> Any:
-        """The event writer of a phase; events of an earlier sitting from the step `first` on are superseded."""
+    def _open(self, phase: str) -> Any:
+        """The event writer of a phase; events of an earlier sitting after its last step are superseded."""
         from tensorboardX import SummaryWriter
 
+        first = None if self._last is None else self._last[phase] + 1
         sitting = f".{first or 0}"  # files are named by the second, and a sitting may begin in that of another
         make_folder(self.folder / phase)
         own = self._folders.enter_context(open_folder(self.folder / phase))
@@ -121,8 +119,12 @@ class Events:
 
     def add(self, facts: Mapping[str, Any]) -> None:
         """A point on the curve of each number."""
-        writer = self._writers[facts["phase"]]
+        phase = facts["phase"]
         try:
+            # With the first event: TensorBoard would show a folder without any as an empty run.
+            if phase not in self._writers:
+                self._writers[phase] = self._open(phase)
+            writer = self._writers[phase]
             for name, value in facts.items():
                 if name not in _NO_SCALARS and value is not None:
                     writer.add_scalar(name, value, facts["step"])

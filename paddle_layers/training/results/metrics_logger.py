@@ -10,7 +10,7 @@ from typing import Any
 from paddle_layers.runtime.memory.tensorfiles import write_file
 
 from ..evaluation import named_costs, take_statistics
-from ..events import Events, Reported, StepDone, TestDone
+from ..events import Events, FinalTestDone, Reported, StepDone, TestDone
 from ..processes.ranks import SingleProcess
 from ..runs import Run
 from .curves import picture
@@ -46,9 +46,9 @@ class MetricsLogger:
             self._records = CsvLog(path, names, last)
             self._logs = open_logs(formats, path.parent, self._records, last)
 
-    def last_test(self, before: int) -> tuple[int, dict[str, float]]:
-        """As `CsvLog.last_test`."""
-        return self._records.last_test(before) if self._records is not None else (-1, {})
+    def last_evaluation(self, phase: str, before: int) -> tuple[int, dict[str, float]]:
+        """As `CsvLog.last_evaluation`."""
+        return self._records.last_evaluation(phase, before) if self._records is not None else (-1, {})
 
     @property
     def seconds(self) -> float:
@@ -76,8 +76,12 @@ class MetricsLogger:
         self._events.emit(Reported(run, means, statistics))
 
     def test_done(self, test: TestDone) -> None:
-        """Write the results of a test."""
-        self._write(test.run, "test", test.run.results)
+        """Write the results of a validation or test."""
+        self._write(test.run, test.run.monitored, test.run.results)
+
+    def final_test_done(self, test: FinalTestDone) -> None:
+        """Write the results of the test at the end."""
+        self._write(test.run, "test", test.run.test_results)
 
     def _write(self, run: Run, phase: str, facts: Mapping[str, float]) -> None:
         line = {"step": run.step, "epoch": run.epoch, "phase": phase, "seconds": round(self.seconds, 3), **facts}
@@ -101,18 +105,18 @@ class MetricsLogger:
         self._sums = {"loss": facts["loss_sum"], **facts.get("cost_sums", {})}
         self._count, self._earlier = facts["loss_count"], facts["seconds"]
 
-    def draw(self, path: Path, title: str, further: Sequence[str] = ()) -> None:
+    def draw(self, path: Path, title: str, monitored: str, further: Sequence[str] = ()) -> None:
         """Write the learning curve: loss, statistics and learning rate over the steps. Raises `SaveError`.
 
-        Results of `further` sources of tests are lines beside those of the first one.
+        Results of the phase `monitored` are lines, and so are those of its `further` sources.
         """
         if (records := self._records) is None:
             return
         names = ("loss", *records.columns[len(COLUMNS) :])
         own = [name for name in names if not name.startswith(tuple(f"{source}." for source in further))]
-        panels = {name: {phase: records.series(phase, name) for phase in ("train", "test")} for name in own}
+        panels = {name: {phase: records.series(phase, name) for phase in ("train", monitored)} for name in own}
         for source in further:
             for name in own:
-                panels[name][source] = records.series("test", f"{source}.{name}")
+                panels[name][source] = records.series(monitored, f"{source}.{name}")
         panels["learning rate"] = {"train": records.series("train", "rate")}
         write_file(path, picture(title, panels).encode())

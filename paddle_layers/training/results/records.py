@@ -15,6 +15,7 @@ from ..problems import TrainingError
 
 _REMEDY = "fix the file or move it away"
 _DIGITS = 15
+PHASES = ("train", "validation", "test")
 COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
 
 
@@ -37,7 +38,8 @@ class CsvLog:
     def add(self, facts: Mapping[str, Any]) -> bool:
         """Append a line, unless an earlier sitting did; returns whether. Numbers read back exactly; `SaveError`."""
         place = str(facts["step"]), facts["phase"]
-        if any((line["step"], line["phase"]) == place for line in self.lines[-2:]):  # a step has a line of each phase
+        recent = self.lines[-len(PHASES) :]  # a step has a line of each phase
+        if any((line["step"], line["phase"]) == place for line in recent):
             return False
         line = {name: "" if facts.get(name) is None else str(facts[name]) for name in self.columns}
         self.lines.append(line)
@@ -48,10 +50,10 @@ class CsvLog:
             raise save_error(self.path, error) from error
         return True
 
-    def last_test(self, before: int) -> tuple[int, dict[str, float]]:
-        """The last test before a step: after how many steps it was, and its results; -1 and none where none was."""
+    def last_evaluation(self, phase: str, before: int) -> tuple[int, dict[str, float]]:
+        """The last evaluation of a phase before a step: its step and its results; -1 and none where none was."""
         for line in reversed(self.lines):
-            if line["phase"] == "test" and int(line["step"]) < before:
+            if line["phase"] == phase and int(line["step"]) < before:
                 names = ("loss", *self.columns[len(COLUMNS) :])
                 return int(line["step"]), {name: float(line[name]) for name in names if line.get(name)}
         return -1, {}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from paddle_layers.data import DataError
 
-from .records import COLUMNS
+from .records import COLUMNS, PHASES
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def selected(training: Training, phase: str) -> Network:
-    """The layers that are there in a phase."""
-    return training.network.select(phase, training.level, training.stage)
+    """The layers that are there in a phase; a network has no validation phase, it computes as in the test phase."""
+    return training.network.select("test" if phase == "validation" else phase, training.level, training.stage)
 
 
 def loss_names(training: Training) -> dict[str, str]:
@@ -59,20 +59,21 @@ def statistic_names(training: Training) -> dict[str, str]:
 
 
 def further_names(training: Training, source: str) -> dict[str, str]:
-    """Names of the results of a further test source, by those of the first one: `noisy.accuracy`."""
+    """Names of the results of an additional source, by those of the first one: `noisy.accuracy`."""
     own = ["loss", *loss_names(training).values(), *statistic_names(training).values()]
     return {name: f"{source}.{name}" for name in own}
 
 
-def column_names(training: Training) -> list[str]:
-    """Names of all results beside the loss: losses, statistics, and those of further test sources."""
-    further = (further_names(training, name).values() for name, _ in training.further_tests)
+def column_names(training: Training, phases: Container[str] = PHASES) -> list[str]:
+    """Names of the results of some phases beside the loss: losses, statistics, and those of additional sources."""
+    sources = (name for name, source in training.further_sources if source.phase in phases)
+    further = (further_names(training, name).values() for name in sources)
     own = (loss_names(training).values(), statistic_names(training).values())
     return list(itertools.chain(*own, *further))
 
 
 def check_further(training: Training, source: str) -> None:
-    """Raise `DataError` where the results of a further source of tests have names of others."""
+    """Raise `DataError` where the results of an additional source have names of others."""
     names = further_names(training, source)
     if both := names.keys() & {*names.values()}:
         what = f"`{min(both)}` is already a result of the network"
@@ -83,9 +84,22 @@ def best_of(training: Training) -> dict[str, str]:
     """Whether smaller or larger values of a result are better, by its name in the log: "min", "max", or empty."""
     results = _reported(training)
     best = {name: definition.best.get(result, "") for name, (definition, result) in results.items()}
-    known = {"loss": "min", **{name: which for name, which in best.items() if which}}
-    further = (further_names(training, name) for name, _ in training.further_tests)
+    losses = dict.fromkeys(["loss", *_minimized(training)], "min")
+    known = losses | {name: which for name, which in best.items() if which}
+    further = (further_names(training, name) for name, _ in training.further_sources)
     return known | {names[name]: which for names in further for name, which in known.items()}
+
+
+def _minimized(training: Training) -> Iterator[str]:
+    """Names in the log of single losses whose weight is not negative: a training makes all these smaller."""
+    names = loss_names(training)
+    for phase in ("train", "test"):
+        for node in selected(training, phase).nodes:
+            for name in costs_of(node) if names else ():
+                weights = node.loss_weight or ()
+                position = node.output_names.index(name)
+                if position >= len(weights) or weights[position] >= 0:
+                    yield names[name]
 
 
 def nan_notes(training: Training, results: Mapping[str, float]) -> list[str]:

@@ -52,9 +52,11 @@ class RunFacts:
     step: int = 0
     seconds: float = 0.0
     results: dict[str, float] = field(default_factory=dict)
-    """Of the last test."""
+    """Of the last validation, or of the last test where there are no validation data."""
+    test: dict[str, float] = field(default_factory=dict)
+    """Of the test at the end of a training with validation data."""
     best: dict[str, float] = field(default_factory=dict)
-    """Of the test whose weights `save_best` kept."""
+    """Of the validation or test whose weights `save_best` kept."""
     better: dict[str, str] = field(default_factory=dict)
     """Whether smaller or larger values of a result are better, "min" or "max", if known."""
 
@@ -101,6 +103,8 @@ def end_run(folder: Path, facts: RunFacts) -> None:
     found = _object(folder / FOLDER / RUN)
     found |= {"ended": facts.ended, "until": _now(), "step": facts.step, "seconds": round(facts.seconds, 3)}
     found |= {"results": _finite(facts.results), "best": _finite(facts.best)}
+    if facts.test:
+        found["test"] = _finite(facts.test)
     write_file(folder / FOLDER / RUN, json.dumps(found, indent=1).encode())
 
 
@@ -121,7 +125,7 @@ def read_run(folder: Path) -> RunFacts | None:
     facts.ended = ended if isinstance(ended, str) else ""
     facts.step = found["step"] if is_count(found.get("step")) else 0
     facts.seconds = float(found["seconds"]) if is_number(found.get("seconds")) else 0.0
-    facts.results, facts.best = _numbers(found.get("results")), _numbers(found.get("best"))
+    facts.results, facts.best, facts.test = (_numbers(found.get(name)) for name in ("results", "best", "test"))
     better = found.get("better")
     if isinstance(better, dict):
         facts.better = {name: which for name, which in better.items() if which in ("min", "max")}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -33,11 +33,15 @@ class TrainingReport:
     steps: int
     """Number of completed steps."""
     results: Mapping[str, float]
-    """Results of the last test by name, `loss` and metrics."""
+    """Results of the last validation by name, `loss` and metrics; of the last test, if there are no validation data."""
+    test_results: Mapping[str, float] = field(default_factory=dict)
+    """Results of `weights` on the test data at the end of a training with validation data."""
+    phase: str = "test"
+    """The phase of `results`, `validation` or `test`."""
     stopped: str = ""
     """Reason of an early end."""
     best: Best | None = None
-    """The best test according to `save_best`."""
+    """The best validation (or test) according to `save_best`."""
     commands: Sequence[tuple[str, str]] = ()
     """The next command, and its purpose."""
     left_out: str = ""
@@ -47,12 +51,15 @@ class TrainingReport:
         lines = [f"Stopped after {self.steps} steps: {self.stopped}."] if self.stopped else []
         lines += [self.left_out] if self.left_out else []
         if self.results:
-            lines.append(f"Test: {as_text(self.results)}")
+            lines.append(f"{self.phase.capitalize()}: {as_text(self.results)}")
         whose = ""
         if self.best is not None:
             if self.best.results:  # a checkpoint of an earlier version knows none
-                lines.append(f"Best test, after {self.best.step} steps: {as_text(self.best.results)}")
-            whose = f" (best test; {WEIGHTS} has those of the last step)"
+                lines.append(f"Best {self.phase}, after {self.best.step} steps: {as_text(self.best.results)}")
+            whose = f" (best {self.phase}; {WEIGHTS} has those of the last step)"
+        if self.test_results:
+            of = "" if self.best is None else " of the best weights"
+            lines.append(f"Test{of}: {as_text(self.test_results)}")
         lines += [f"Weights: {self.weights}{whose}", f"Log: {self.log}", f"Learning curve: {self.curve}"]
         lines += [f"{purpose}: {command}" for command, purpose in self.commands]
         return "\n".join(lines)

@@ -151,7 +151,10 @@ def _train(sweep: Sweep, study: Study, trial: FrozenTrial, say: Callable[[str], 
 
 
 def _results(sweep: Sweep, number: int, own: Sequence[str]) -> Mapping[str, float] | str:
-    """The test of the weights that `predict` takes: the best, or the last; or the signal that ended the training."""
+    """Results of the weights that `predict` takes, the best or the last; or the signal that ended the training.
+
+    They are of the validation data, where there are some: settings that are chosen by test results overfit these.
+    """
     folder = trial_folder(sweep, number)
     before = read_run(folder)
     if before is not None and before.ended:  # killed before the study knew it
@@ -195,10 +198,10 @@ def _worker(sweep: Sweep, threads: int) -> None:
 
 def _mode(training: Training, watch: str, mode: str | None) -> str:
     """Whether smaller or larger values are better. Raises `TrainingError` for a result that the test lacks."""
-    if training.source_of("test") is None:
-        raise TrainingError('a sweep optimizes a test result: add `source { type: ... phase: "test" ... }`')
+    if training.source_of(training.monitored) is None:
+        raise TrainingError('a sweep optimizes a validation result: add `source { type: ... phase: "validation" ... }`')
     best = best_of(training)
-    results = dict.fromkeys(("loss", *column_names(training)))
+    results = dict.fromkeys(("loss", *column_names(training, (training.monitored,))))
     if watch not in results:
         there = ", ".join(f"`{name}`" for name in results)
         raise TrainingError(f"unknown test result `{watch}` in --watch; available: {there}{suggestion(watch, results)}")
