@@ -65,6 +65,9 @@ class Twin(nn.Module):
             parts = [x.unflatten(-1, (count, -1)).transpose(1, 2) for x, count in zip(rows, counts, strict=True)]
             # Padding is after all tokens: queries of tokens do not see it where attention is causal.
             mask = None if causal else self.mask
+            if few is not None and torch.onnx.is_in_onnx_export():  # the exporter has no groups
+                parts[1:] = [x.repeat_interleave(heads // few, 1) for x in parts[1:]]
+                return functional.scaled_dot_product_attention(*parts, is_causal=causal).transpose(1, 2).flatten(2)
             y = functional.scaled_dot_product_attention(*parts, mask, is_causal=causal, enable_gqa=few is not None)
             return y.transpose(1, 2).flatten(2)
 
@@ -159,6 +162,15 @@ class ClassToken(nn.Module):
         return torch.cat([self.token.expand(len(x), 1, -1), x], 1)
 
 
+class RmsNorm(nn.RMSNorm):
+    """RMS normalization, which the exporter knows in parts only."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        if not torch.onnx.is_in_onnx_export():
+            return super().forward(x)
+        return x * torch.rsqrt(x.square().mean(-1, keepdim=True) + self.eps) * self.weight
+
+
 def _rotary(op: Op) -> Callable[..., torch.Tensor]:
     heads, width = op.attributes["num_heads"], op.inputs[0].type.columns // op.attributes["num_heads"]
     turns = op.attributes["base"] ** (-torch.arange(0, width, 2).double() / width)
@@ -200,7 +212,7 @@ MAKERS: dict[str, Callable[[Op], Any]] = {
     "class_token": ClassToken,
     "trans_fc": _trans_fc,
     "layer_norm": _layer_norm,
-    "rms_norm": lambda op: nn.RMSNorm(op.params["gain"][0].shape, op.attributes["epsilon"]),
+    "rms_norm": lambda op: RmsNorm(op.params["gain"][0].shape, op.attributes["epsilon"]),
     "rotary_position": _rotary,
     "gelu": lambda op: nn.GELU(op.attributes["approximate"].lower()),
     "swish": lambda _: nn.SiLU(),
