@@ -743,6 +743,33 @@ def column_sum(
     column: column index, from 0; if absent, the last (>= 0, none)
     """
 
+def compare(
+    x: Value,
+    other: Value | None = None,
+    *,
+    operation: Literal["EQUAL", "NOT_EQUAL", "LESS", "LESS_EQUAL", "GREATER", "GREATER_EQUAL"] = "EQUAL",
+    value: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Elementwise comparison with a second input or with a number: 1 where it is true, else 0.
+
+    `y = 1` where `x < other` for `LESS`, and so on; without `other`, `x` is compared with `value`. As in IEEE 754, NaN
+    is not equal to any number and every other comparison with it is false. There is no gradient: the derivative is 0
+    wherever it exists. To select by the result see `where`.
+
+    x: values of any shape
+    other: the second operand, of the same shape
+    operation: comparison (EQUAL)
+    value: second operand without the input `other` (0)
+    """
+
 def concat(
     *x: Value | Sequence[Value],
     axis: int = 1,
@@ -1483,6 +1510,31 @@ def ctc_edit_distance(
     blank: blank class (>= 0, 0)
     """
 
+def cumsum(
+    x: Value,
+    *,
+    axis: int = 1,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cumulative sum along an axis: `y[n, c, i]` is the sum of `x[n, d, i]` over `d <= c`.
+
+    With `exclusive` over `d < c`, so that the first element is 0; with `reverse` from the last element on.
+
+    x: rows of any shape
+    axis: axis that is summed along: 1 is the first after the batch axis, -1 the last (1)
+    exclusive: without the element itself (false)
+    reverse: from the last element on (false)
+    """
+
 def data(
     *,
     shape: Sequence[int] | None = None,
@@ -1784,8 +1836,9 @@ def embedding(
     """Embedding lookup: the row of a learned table for each id.
 
     `y[n] = table[ids[n]]`. The table has one row per id, so only the width is given; the gradient has only the rows in
-    use (sparse gradient). Caffe gives the number of rows as `input_dim` and adds a bias by default: add a `shift` for
-    that. Paddle returns zeros for the id -1; here `padding_id` is one of the ids.
+    use (sparse gradient). Ids with a shape, such as a fixed number of tokens, are looked up one by one. Caffe gives the
+    number of rows as `input_dim` and adds a bias by default: add a `shift` for that. Paddle returns zeros for the id
+    -1; here `padding_id` is one of the ids.
 
     ids: integer ids to look up
     size: embedding size (>= 1, required)
@@ -2025,6 +2078,30 @@ def gated_unit(
     act: activation of the value branch ("linear")
     bias: add a bias to the value branch (true)
     gate_bias: add a bias to the gate (true)
+    """
+
+def gather(
+    x: Value,
+    *,
+    indices: Sequence[int],
+    axis: int = 1,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Gather: elements of an axis by fixed indices, `y[n, j, i] = x[n, indices[j], i]`.
+
+    Indices count from 0 and may be repeated. Consecutive elements are cheaper with `slice`, those at a regular distance
+    with `crop`. To look up rows of a table by ids see `embedding`, to select samples `batch_reindex`.
+
+    x: rows of any shape
+    indices: indices along the axis, from 0 (at least 1 values, each >= 0, required)
+    axis: axis of the elements: 1 is the first after the batch axis, -1 the last (1)
     """
 
 def gaussian_kl(
@@ -4229,6 +4306,7 @@ def resize(
 def rms_norm(
     x: Value,
     *,
+    axis: int = 1,
     epsilon: float = 1e-05,
     act: str = "linear",
     drop_rate: float = 0.0,
@@ -4246,10 +4324,12 @@ def rms_norm(
 
     `y = x / sqrt(mean(x ** 2) + epsilon) * gain`
 
-    (Zhang and Sennrich 2019): `layer_norm` without mean and bias. At least two columns are required, because one column
-    would keep only its sign.
+    (Zhang and Sennrich 2019): `layer_norm` without mean and bias. The mean is over all axes from `axis` on: with
+    `axis: -1` each vector along the last axis is normalized, as in most Transformers. At least two columns are
+    required, because one column would keep only its sign.
 
     x: rows
+    axis: first normalized axis: 1 is the first after the batch axis, -1 the last (1)
     epsilon: epsilon for numerical stability, added to the mean square (> 0, 1e-05)
     act: elementwise layer applied to the output ("linear")
     drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
@@ -5828,6 +5908,48 @@ def threshold(
     threshold: threshold: larger values become 1 (0)
     """
 
+def to_float(
+    ids: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cast of ids to floating-point values, for arithmetic and comparisons; ids below 2^24 are exact in float32.
+
+    There is no gradient. The inverse is `to_ids`.
+
+    ids: integer ids
+    """
+
+def to_ids(
+    x: Value,
+    *,
+    size: int,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cast of computed numbers to ids below `size`, which an `embedding` looks up.
+
+    Numbers are rounded to the nearest integer, halves up. Negative ones count from the end, as in NumPy: -1 is the last
+    id. Numbers beyond, and NaN, become the nearest id and 0: check them before if they may occur. There is no gradient.
+    The inverse is `to_float`.
+
+    x: numbers
+    size: number of ids (>= 1, required)
+    """
+
 def to_sequence(
     x: Value,
     *,
@@ -6004,4 +6126,31 @@ def wasserstein_loss(
     distances: distance matrix of the classes in row-major order (>= 0, required)
     sharpness: inverse of the entropic regularization; larger values need more iterations (> 0, required)
     iterations: number of Sinkhorn iterations (>= 1, 50)
+    """
+
+def where(
+    condition: Value,
+    x: Value,
+    other: Value | None = None,
+    *,
+    value: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Elementwise selection by a condition: `y = x` where `condition` is not 0, else `other`.
+
+    Without `other`, the number `value` takes its place (masked fill), such as -1e30 for masked attention scores. The
+    gradient flows to the selected operand, also where the other one is infinite or NaN. To select whole samples see
+    `multiplex`, for conditions `compare`.
+
+    condition: the condition: 0 is false, everything else is true
+    x: values where the condition is true
+    other: values where it is false
+    value: value where the condition is false, without the input `other` (0)
     """

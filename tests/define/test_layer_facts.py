@@ -23,6 +23,17 @@ LAYERS = list(pl.registry)
 BY_THEMSELVES = [name for name in LAYERS if pl.registry[name].inputs and not pl.registry[name].networks]
 ENTRIES = ("start", "id", "value", "used_id", "used_start", "used_row", "used_value")
 """Parts of sparse rows and of the rows that they name."""
+CONSTANT = {
+    "compare",
+    "threshold",
+    "priorbox",
+    "random_normal",
+    "arg_max",
+    "seq_arg_max",
+    "crf_decoding",
+    "kmax_seq_score",
+}
+"""Layers with outputs that are piecewise constant, or do not depend on the values of an input."""
 
 
 # ---- off the text
@@ -108,7 +119,11 @@ def test_what_the_functions_ask_for(name: str) -> None:
     assert facts.has_stats == bool(text.fields("Stat"))
     assert facts.has_phase == ("training" in elements)
     assert facts.is_random == ("key" in elements | text.asked("entries"))
-    assert facts.can_do_bp == ("gradient" in text.arguments or bool(layer.networks))
+    dense = [field for field in text.fields("Input").values() if "DENSE" in field.get("kinds", "DENSE")]
+    derivable = any(field.get("derivative") != "False" for field in dense) or bool(text.fields("Param"))
+    outputs = [field for field in text.fields("Output").values() if "INT" not in field.get("kind", "DENSE")]
+    written = "gradient" in text.arguments or bool(layer.networks)
+    assert facts.can_do_bp == (written or (derivable and bool(outputs) and name not in CONSTANT))
     if not elements:
         assert not any((facts.overwrites, facts.is_inplace, facts.back_reads_x, facts.back_reads_y))
     backward = text.asked("gradient")

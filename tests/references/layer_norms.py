@@ -4,8 +4,10 @@ import numpy as np
 
 
 def rms_norm(inputs, params, attributes):
-    square = np.mean(inputs["x"] ** 2, axis=1, keepdims=True)
-    return {"y": inputs["x"] / np.sqrt(square + attributes["epsilon"]) * params["gain"]}
+    x, axis = inputs["x"], attributes["axis"]
+    first = axis if axis > 0 else axis + x.ndim
+    square = np.mean(x**2, axis=tuple(range(first, x.ndim)), keepdims=True)
+    return {"y": x / np.sqrt(square + attributes["epsilon"]) * params["gain"].reshape(x.shape[first:])}
 
 
 def row_l2_norm(inputs, params, attributes):

@@ -46,6 +46,7 @@ def kmax_seq_score(inputs, params, attributes):
 
 REFERENCES = {
     "expand": expand,
+    "class_token": class_token,
     "seq_concat": seq_concat,
     "seq_reshape": seq_reshape,
     "sub_seq": sub_seq,

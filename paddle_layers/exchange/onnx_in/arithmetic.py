@@ -11,6 +11,7 @@ import numpy as np
 from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
 from .operators import OperatorContext, operator
+from .selections import as_constant, indices_of_samples
 from .sequence_rows import part_of_grid
 from .shapes import repeated_axes
 from .sizes import whole
@@ -23,6 +24,7 @@ from .symbolic_values import (
     Operand,
     PositionGrid,
     RepeatedConstant,
+    SampleIndices,
     SequenceLengths,
     Statistic,
     View,
@@ -84,9 +86,11 @@ def div(step: OperatorContext, x: Any, y: Any) -> Operand:
     if isinstance(x, ErrorFunction) and number:
         return replace(x, factor=x.factor / number)
     if isinstance(x, Statistic) and isinstance(y, Statistic) and (x.kind, y.kind) == ("centred", "deviation"):
-        return layer_norm_of(step, x, y)
+        return layer_norm_of(step, x, y) or _combined(step, "div", x, y)
+    if isinstance(x, ConstantValue) and x.number == 1 and isinstance(y, Statistic) and y.kind in ("deviation", "root"):
+        return replace(y, kind=f"inverse {y.kind}")
     if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "root":
-        return rms_norm_of(step, x, y)
+        return rms_norm_of(step, x, y) or _combined(step, "div", x, y)
     if isinstance(x, View) and isinstance(y, SequenceLengths) and x.value.layer.type == "seq_avg_pool":
         names = {1.0: "AVERAGE", 0.5: "SQUARE_ROOT"}
         layer = x.value.layer
@@ -101,7 +105,11 @@ def div(step: OperatorContext, x: Any, y: Any) -> Operand:
 
 def _combined(step: OperatorContext, type_: str, x: Any, y: Any) -> Operand:
     # The same numbers for every sample need not be repeated: they are broadcast.
-    x, y = (one.sample() or one if isinstance(one, RepeatedConstant) else step.settled(one) for one in (x, y))
+    for one, other in ((x, y), (y, x)):
+        if isinstance(one, SampleIndices) and (type_ in ("add", "mul") or (type_ == "sub" and one is x)):
+            return indices_of_samples(step, type_, one, other)
+    repeated = [isinstance(one, RepeatedConstant) or not step.steps for one in (x, y)]
+    x, y = (step.settled(as_constant(one) if same else one) for one, same in zip((x, y), repeated, strict=True))
     if isinstance(y, ConstantValue) and isinstance(x, View):
         return _constant(step, type_, x, step.numbers(y, "second input"))
     if isinstance(x, ConstantValue) and isinstance(y, View):
@@ -157,6 +165,9 @@ def _vector(step: OperatorContext, type_: str, x: View, y: ConstantValue) -> Ope
     shape = (1,) * (len(x.layout) - y.array.ndim) + y.array.shape
     array = y.array.reshape(shape)
     used = [place for place, size in enumerate(shape) if size != 1]
+    counts = [shape[place] if place in used and axis == () else 1 for place, axis in enumerate(x.layout)]
+    if any(count != 1 for count in counts):  # it is the value that is broadcast
+        x = repeated_axes(step, x, counts)
     for place in used:
         fits = shape[place] == size_of(x.layout[place])
         step.refuse_unless(

@@ -18,12 +18,15 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
     normalizations,
     parts,
     recurrences,
+    repeated_constants,
     resize,
     rows,
+    selections,
     sequence_rows,
     sequences,
     shapes,
 )
+from .data_types import kind_of, result_kind
 from .folding import Budget, folded
 from .graph_inputs import READINGS, GraphInputs
 from .layers import ImportedLayer, LayerOutput, NotSupported
@@ -37,6 +40,7 @@ from .symbolic_values import (
     Mask,
     PaddedView,
     PredictedClass,
+    SampleIndices,
     SelectedSteps,
     SequenceLengths,
     Statistic,
@@ -62,10 +66,14 @@ def convert(model: Model) -> Outcome:
     # A model does not say which axis has the steps. The readings are tried from the simplest on, and one that converts
     # everything is taken.
     for reading in READINGS:
-        found = _Conversion(model, reading).run()
+        conversion = _Conversion(model, reading)
+        fixed = reading == "tokens" and not conversion.graph_inputs.refused
+        found = conversion.run()
         # Any first axis could be read as steps; only a recurrence or attention shows that it is meant so.
         unfounded = reading == "time-major" and not _has_steps(found)
-        if best is None or (len(found.refused) < len(best.refused) and not unfounded):
+        # Where all inputs have fixed sizes, the last reading refuses only what has no layer.
+        fewer = best is None or len(found.refused) < len(best.refused) + fixed
+        if best is None or (fewer and not unfounded):
             best = found
         if not best.refused:
             break
@@ -94,6 +102,8 @@ class _Conversion:
     def __init__(self, model: Model, reading: str) -> None:
         self.model = model
         self.graph_inputs = GraphInputs(model, reading).read()
+        self.kinds = {entry.name: kind_of(entry.kind) for entry in model.inputs}
+        """Kinds of the data types of values that are no constants."""
         self.known: dict[Any, Any] = {}
         self.budget = Budget(model)
         self.outcome = Outcome(refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes))
@@ -154,9 +164,15 @@ class _Conversion:
                 results = self._results(node, handler, opset)
         except (NotSupported, NoSize) as reason:
             self.outcome.refused.append(f"{node.label}: {reason}")
+        kinds = [self._kind(name) for name in node.inputs]
         for place, name in enumerate(node.outputs):
             if name:
                 self.values[name] = results[place] if place < len(results) else None
+                self.kinds[name] = result_kind(node, place, kinds)
+
+    def _kind(self, name: str) -> str:
+        value = self.values.get(name)
+        return value.array.dtype.kind if isinstance(value, ConstantValue) else self.kinds.get(name, "")
 
     def _foldable(self, node: OnnxNode) -> bool:
         return all(not name or isinstance(self.values.get(name), ConstantValue) for name in node.inputs)
@@ -173,10 +189,17 @@ class _Conversion:
             if found is not None:
                 self.outcome.folded.append(node)
                 return found
+        sample = repeated_constants.sample_of(node, inputs)
+        if sample is not None:
+            found = folded(sample.node, sample.inputs, opset, self.budget)
+            if found is not None:
+                self.outcome.folded.append(node)
+                return [repeated_constants.for_each_sample(one, sample.batch, node) for one in found]
         if handler is None:
             raise NotSupported(_unknown(node))
         captured = {name: self.values[name] for name in node.captured}
         step = OperatorContext(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
+        step.kinds = [self._kind(name) for name in node.inputs]
         if node.operator not in ("Conv", "MaxPool", "AveragePool"):
             # Only these absorb a preceding Pad; for others it becomes a layer.
             inputs = [step.settled(one) if isinstance(one, PaddedView) else one for one in inputs]
@@ -186,6 +209,8 @@ class _Conversion:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
         if isinstance(first, PredictedClass) and node.operator not in ("ZipMap",):
             return [first] * len(node.outputs)
+        if isinstance(first, SampleIndices) and first.offsets.ndim and node.operator in _OF_VALUES - {"Shape"}:
+            raise NotSupported(f"changing the axes of {described(first)} is not supported")
         if isinstance(first, DynamicConstant) and node.operator in (
             "Slice",
             "Transpose",

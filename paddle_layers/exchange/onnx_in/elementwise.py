@@ -6,9 +6,12 @@ import math
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from .layers import NotSupported, weight
 from .normalizations import squared
 from .operators import OperatorContext, moved, operator
+from .selections import compare, is_value, negation, together
 from .shapes import filled_axes, repeated, repeated_axes
 from .sizes import SymbolicSize
 from .symbolic_values import (
@@ -24,6 +27,7 @@ from .symbolic_values import (
     Mask,
     Operand,
     PredictedClass,
+    RepeatedConstant,
     SequenceLengths,
     Statistic,
     StepPositions,
@@ -208,10 +212,9 @@ def extreme(step: OperatorContext, x: Any, *others: Any) -> Operand:
         if not least and number == 0:
             return step.each("relu", view)
         return step.each("clip", view, **{"max" if least else "min": number})
-    rows = [step.rows(step.view(one)) for one in (x, *others)]
-    step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "inputs must have the same shape")
-    made = step.layer("eltwise", *(one.value for one in rows), operation="MIN" if least else "MAX")
-    return step.made(made.outputs[0], rows[0])
+    rows, values = together(step, x, *others)
+    made = step.layer("eltwise", *values, operation="MIN" if least else "MAX")
+    return step.made(made.outputs[0], rows)
 
 
 @operator("Softmax", "LogSoftmax")
@@ -252,15 +255,11 @@ def _softmax_of_rows(step: OperatorContext, view: View, used: list[int], type_: 
     return step.made(apart.outputs[0], rows)
 
 
-@operator("IsNaN")
-def is_nan(_: OperatorContext, x: Any) -> Operand:
-    """Exporters ask it of attention where there is no key at all: never here."""
-    return ConstantMask(x.layout, truth=False)
-
-
 @operator("Not")
-def negated(_: OperatorContext, x: Any) -> Operand:
+def negated(step: OperatorContext, x: Any) -> Operand:
     """The opposite of what is known."""
+    if is_value(x):
+        return negation(step, x)
     if isinstance(x, (Mask, IdMatch)):
         return replace(x, turned=not x.turned)
     if not isinstance(x, ConstantMask):
@@ -290,7 +289,7 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
         if isinstance(x, DynamicConstant):
             return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), x.number)
         number = step.numbers(x, "input").number
-        if number is None:
+        if number is None or not step.steps:
             return repeated(step, x, step.integers(more[0], "shape"))
         return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), number)
     if step.node.operator == "Expand" and isinstance(x, SymbolicValue):
@@ -300,8 +299,10 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
         missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
         found = moved(x, (*missing, *x.layout))
         # Exporters also write an Expand that changes nothing, with a shape that is computed.
-        if fits or not isinstance(found, View):
+        if fits or not isinstance(found, (RepeatedConstant, View)):
             return found
+        if not isinstance(found, View):
+            raise NotSupported("expanding a repeated constant along these axes is not supported")
         sizes = [1] * (len(whole) - len(shape)) + shape
         pairs = list(zip(sizes, whole, strict=True))
         step.refuse_unless(
@@ -318,8 +319,8 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
     return x
 
 
-REAL, WHOLE = (1, 10, 11, 16), (6, 7, 12, 13)
-"""ONNX data types: floats, and integers that hold ids."""
+REAL, WHOLE, BOOLEAN = (1, 10, 11, 16), (6, 7, 12, 13), 9
+"""ONNX data types: floats, integers that hold ids, and Booleans."""
 
 
 def _cast(step: OperatorContext, x: View, like: Any) -> Operand:
@@ -328,8 +329,14 @@ def _cast(step: OperatorContext, x: View, like: Any) -> Operand:
     if like is not None:
         whole_ = isinstance(like, View) and like.value.type.kind == "INT"
         to = 7 if whole_ or (isinstance(like, ConstantValue) and like.array.dtype.kind != "f") else 1
+    if to == BOOLEAN and is_value(x) and step.kinds[0] != "b":
+        return compare(step, "NOT_EQUAL", x, ConstantValue(np.zeros((), np.float32)))
+    if x.value.type.kind == "INT" and x.value.dims:
+        return x if to in WHOLE else step.view(x)
     if x.value.type.kind == "INT":
         return x if to in WHOLE else _mask_of(step, x)
+    if step.kinds[0] in ("i", "b"):
+        return x
     layer = x.value.layer
     # Indices are floats here and integers in ONNX, so their cast is the identity; any other one would round.
     integers = layer.type == "arg_max" or (layer.type == "top_k" and x.value.place == 1)

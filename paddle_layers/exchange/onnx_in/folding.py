@@ -263,6 +263,17 @@ def _gather(facts: _Facts, x: Array, places: Array) -> Array:
     return np.take(x, places, axis=axis)
 
 
+def _gather_elements(facts: _Facts, x: Array, places: Array) -> Array:
+    axis = facts("axis", 0)
+    facts.limited(places.size)
+    size = x.shape[axis]
+    if ((places < -size) | (places >= size)).any():
+        raise ValueError(f"an index is out of range for an axis of size {size}")
+    # Only the other axes of the indices have to be within those of the data.
+    own = x[tuple(slice(None) if at == axis % x.ndim else slice(count) for at, count in enumerate(places.shape))]
+    return np.take_along_axis(own, places % size, axis)
+
+
 def _split(facts: _Facts, x: Array, sizes: Array | None = None) -> list[Array]:
     axis, given = facts("axis", 0), facts("split") if sizes is None else sizes.tolist()
     count = facts("num_outputs", facts.outputs) if given is None else len(given)
@@ -301,7 +312,8 @@ _FOLDS: dict[str, Fold] = {
     **{name: _each(call) for name, call in _EACH.items()},
     "Constant": _constant, "ConstantOfShape": _filled, "Range": _range, "Expand": _expand, "Tile": _tile,
     "Cast": _cast, "Div": _divided, "Reshape": _reshape, "Squeeze": _squeeze, "Unsqueeze": _unsqueeze,
-    "Flatten": _flatten, "Slice": _slice, "Gather": _gather, "Split": _split, "Trilu": _triangle, "MatMul": _matmul,
+    "GatherElements": _gather_elements, "Flatten": _flatten, "Slice": _slice, "Gather": _gather, "Split": _split,
+    "Trilu": _triangle, "MatMul": _matmul,
     "Concat": lambda facts, *parts: np.concatenate(parts, facts("axis", 0)),
     "Transpose": lambda facts, x: np.transpose(x, facts("perm")),
     "Shape": lambda facts, x: np.array(x.shape[slice(facts("start", 0), facts("end"))], np.int64),

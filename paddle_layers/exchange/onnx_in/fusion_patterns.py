@@ -14,6 +14,7 @@ import numpy as np
 from .layers import weight
 from .normalizations import norm_of, squared
 from .operators import OperatorContext, needed, operator
+from .parts import constant_of_samples
 from .sequence_rows import broadcast, causal_of
 from .sizes import divided, whole
 from .symbolic_values import (
@@ -29,6 +30,7 @@ from .symbolic_values import (
     Mask,
     Operand,
     PositionLookup,
+    RepeatedConstant,
     Statistic,
     StepPositions,
     View,
@@ -158,20 +160,20 @@ def _wide(one: Statistic, numbers: ConstantValue) -> Layout:
     return (*((),) * (rank - len(one.layout)), *one.layout[:-1], one.view.layout[-1])
 
 
-def layer_norm_of(step: OperatorContext, first: Statistic, other: Statistic) -> Operand:
-    """Of what is centered and its deviation, or of both halves; of both, the gain is the same one."""
+def layer_norm_of(step: OperatorContext, first: Statistic, other: Statistic) -> Operand | None:
+    """Of what is centered and its deviation, or of both halves, whose gain is the same; None for other values."""
     fits = same(first.view, other.view) and (first.gain is other.gain or first.kind == "centred")
-    step.refuse_unless(fits, "normalization divides by the standard deviation of another value")
+    if not fits:
+        return None
     return norm_of(step, "layer_norm", first.view, first.over, other.epsilon, other.gain, other.bias)
 
 
-def rms_norm_of(step: OperatorContext, x: View, root: Statistic) -> Operand:
-    """Of a value and the root of the mean of its squares."""
-    step.refuse_unless(
-        squared(root.view) is x.value and x.factor == 1.0,
-        "normalization divides by the root mean square of another value",
-    )
-    return norm_of(step, "rms_norm", x, root.over, root.epsilon)
+def rms_norm_of(step: OperatorContext, x: View, root: Statistic) -> Operand | None:
+    """Of a value and the root of the mean of its squares; None for another value."""
+    plain = step.plain(x)
+    if squared(root.view) is not plain.value or root.view.layout != plain.layout:
+        return None
+    return norm_of(step, "rms_norm", plain, root.over, root.epsilon)
 
 
 def _gated(step: OperatorContext, x: View, gate: View) -> Operand | None:
@@ -237,6 +239,10 @@ def product(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A MatMul of two values."""
     if isinstance(x, AttentionScores) and isinstance(y, View):
         return _weighted(step, x, y)
+    for one, other in ((x, y), (y, x)):
+        if isinstance(one, RepeatedConstant) and isinstance(other, View):
+            made = constant_of_samples(step, one, other)
+            return product(step, made, y) if one is x else product(step, x, made)
     left, right = step.view(x, "first input"), step.view(y, "second input")
     # A sequence of any length is no axis of a matrix here: such products exist in attention only.
     if any(atom.name for atom in atoms_of((*left.layout[-2:], *right.layout[-2:]))):

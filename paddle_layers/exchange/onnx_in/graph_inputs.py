@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paddle_layers.define.fields.types import Type
@@ -22,14 +22,16 @@ from .symbolic_values import (
     axis_for,
 )
 
-READINGS = ("rows", "sequences", "together", "time-major")
+READINGS = ("rows", "sequences", "together", "time-major", "tokens")
 """Candidate interpretations of axes that a model leaves open: floats `[N, ...]`, `[N, T, ...]`, `[T, N, ...]`.
 
-Sequences of several inputs that have the same lengths are interpreted together.
+Sequences of several inputs that have the same lengths are interpreted together. At last, ids `[N, T]` of a fixed length
+are values of each sample like all others.
 """
 
 LENGTHS = ".lengths"
 CHANNELS_LAST = [0, 3, 1, 2]
+WHOLE = ("int64", "int32", "bool")
 BOXES = ("RoiAlign", "MaxRoiPool")
 """Operators whose second input has the boxes of all images, concatenated."""
 BOXES_STEPS = SymbolicSize.named("T of boxes")
@@ -77,6 +79,8 @@ class GraphInputs:
         place = self._place_among_boxes(entry.name)
         if place is not None:
             self._boxes(entry, place)
+        elif self._are_tokens(entry, entry.axes, sequence=sequence):
+            self._tokens(entry, entry.axes)
         elif entry.kind in ("int64", "int32") or self._read_as_ids(entry.name):
             self._ids(entry, entry.axes)
         elif entry.kind in ("float32", "float64", "float16", "bfloat16"):
@@ -114,6 +118,34 @@ class GraphInputs:
         inside: Layout = ((),) if single else ()
         self.values[entry.name] = View((*layout, *inside), value=layer.outputs[0], order=rows)
 
+    def _are_tokens(self, entry: GraphInput, axes: tuple[int | str | None, ...], *, sequence: bool) -> bool:
+        """Whether integers are values of each sample, of a fixed number."""
+        if self.says_axes:
+            return not sequence and len(axes) > 1 and entry.kind in WHOLE
+        return self.reading == "tokens" and (entry.kind in WHOLE or self._read_as_ids(entry.name))
+
+    def _tokens(self, entry: GraphInput, axes: tuple[int | str | None, ...]) -> None:
+        """A fixed number of integers of each sample: ids, or numbers such as a mask."""
+        if not _looked_up(self.model, entry.name):
+            self._numbers(entry, axes, sequence=False)
+            return
+        layout, rows = self._rows(axes, sequence=False)
+        dims = self._sizes(axes[1:])
+        inside: tuple[Axis, ...] = tuple(axis_for(size) for size in dims)
+        settings = {"data_type": "INT", **({"shape": dims} if dims else {})}
+        layer = self._data(entry, Type("INT", tuple(dims), 1, 0), settings, level=0)
+        view = View((*layout, *inside), value=layer.outputs[0], order=(*rows, *atoms_of(inside)))
+        self.values[entry.name] = view
+
+    def _sizes(self, dims: Sequence[int | str | None]) -> list[int]:
+        """The sizes of axes that have to be fixed."""
+        if not all(isinstance(size, int) for size in dims):
+            raise NotSupported(
+                "all axes except batch and time must have fixed sizes, got "
+                f"{' x '.join(str(size or '?') for size in dims)}"
+            )
+        return [int(size) for size in dims if isinstance(size, int)]
+
     def _numbers(self, entry: GraphInput, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:
         steps = sequence or (len(axes) == 3 and self.reading != "rows" and not self.says_axes)
         first = self.reading == "time-major"
@@ -124,13 +156,7 @@ class GraphInputs:
         if steps and not sequence and isinstance(size := axes[0 if first else 1], int):
             self.notes.append(f"input {shown(entry.name)}: interpreted as sequences, of {size} steps each in the model")
         layout, rows = self._rows(axes, sequence=steps)
-        dims = axes[len(layout) :]
-        if not all(isinstance(size, int) for size in dims):
-            raise NotSupported(
-                "all axes except batch and time must have fixed sizes, got "
-                f"{' x '.join(str(size or '?') for size in dims)}"
-            )
-        sizes = [int(size) for size in dims if isinstance(size, int)]
+        sizes = self._sizes(axes[len(layout) :])
         inside: tuple[Axis, ...] = tuple(axis_for(size) for size in sizes)
         order, shape = inside, tuple(sizes)
         if len(sizes) == 3 and not self.says_axes and self._channels_last(entry.name):
@@ -189,3 +215,18 @@ class GraphInputs:
         layer.outputs = (LayerOutput(layer, 0, type_),)
         self.layers[entry.name] = layer
         return layer
+
+
+_SAME_IDS = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})
+"""Operators that keep ids as they are."""
+
+
+def _looked_up(model: Model, name: str) -> bool:
+    """Whether an input chooses rows of a table."""
+    names = {name}
+    for node in model.nodes:
+        if node.operator == "Gather" and len(node.inputs) > 1 and node.inputs[1] in names:
+            return True
+        if node.operator in _SAME_IDS and node.inputs and node.inputs[0] in names:
+            names.update(node.outputs)
+    return False

@@ -8,7 +8,17 @@ from typing import Any
 from .layers import LayerOutput, Weight, weight
 from .operators import OperatorContext, RowView, operator
 from .sequence_rows import one_row
-from .symbolic_values import BoxImageIndices, ConstantValue, Operand, PaddedView, Statistic, View, atoms_of, axis_for
+from .symbolic_values import (
+    BoxImageIndices,
+    ConstantValue,
+    Operand,
+    PaddedView,
+    SampleIndices,
+    Statistic,
+    View,
+    atoms_of,
+    axis_for,
+)
 
 Pads = list[tuple[int, int]]
 SUFFIXES = {1: "1d", 2: "", 3: "3d"}
@@ -288,7 +298,7 @@ def lrn(step: OperatorContext, x: Any) -> Operand:
 def roi_align(step: OperatorContext, x: Any, boxes: Any, images: Any) -> Operand:
     """Places in each bin, interpolated; before opset 16 a pixel's middle was at half a pixel."""
     step.refuse_unless(
-        isinstance(images, BoxImageIndices),
+        isinstance(images, BoxImageIndices) and not _counted_on(images),
         "computed batch indices are not supported; they must be an input of the model",
     )
     step.refuse_unless(step.attribute("mode", "avg") == "avg", "mode `max` is not supported")
@@ -298,6 +308,10 @@ def roi_align(step: OperatorContext, x: Any, boxes: Any, images: Any) -> Operand
     window = step.attribute("output_width", 1), step.attribute("output_height", 1)
     ratio = step.attribute("sampling_ratio", 0)
     return _pooled(step, "roi_align", x, boxes, window, sampling_ratio=ratio, aligned=middle)
+
+
+def _counted_on(images: BoxImageIndices) -> bool:
+    return isinstance(images, SampleIndices) and (images.stride != 1 or bool(images.offsets.any()))
 
 
 @operator("MaxRoiPool")

@@ -14,7 +14,7 @@ import numpy as np
 from .layers import NotSupported
 from .model import OnnxNode
 from .operators import described
-from .symbolic_values import ConstantValue, View, atoms_of
+from .symbolic_values import ConstantValue, RepeatedConstant, View, atoms_of
 
 ELEMENTWISE = frozenset({"Add", "Div", "Gemm", "MatMul", "Mul", "Sub"})
 """Operators without an axis: elementwise ones, and products along the last axes."""
@@ -38,7 +38,9 @@ def split_batch_axis(node: OnnxNode, inputs: Sequence[Any], opset: int) -> tuple
     if counted is None:
         return None
     changed, operands = counted
-    return changed, [_split(value, node) if isinstance(value, View) else value for value in operands]
+    return changed, [
+        _split(value, node) if isinstance(value, (RepeatedConstant, View)) else value for value in operands
+    ]
 
 
 def merge_batch_axis(result: Any, node: OnnxNode) -> View:
@@ -88,7 +90,7 @@ def _is_merged(view: View) -> bool:
     return len(first) > 1 and first[0].name == "N"
 
 
-def _split(view: View, node: OnnxNode) -> View:
+def _split(view: RepeatedConstant | View, node: OnnxNode) -> RepeatedConstant | View:
     first, *rest = view.layout
     if not first or first[0].name != "N":
         raise NotSupported("the batch axis, and the time axis of sequences, must come first")

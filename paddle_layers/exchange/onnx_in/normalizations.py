@@ -33,9 +33,6 @@ def norm_of(
             )
             weights[name] = weight(given.array.reshape(-1), given.source)
     if over < own:
-        step.refuse_unless(
-            type_ == "layer_norm", "normalization over a subset of the axes is only supported for layer normalization"
-        )
         settings["axis"] = -over
     made = step.layer(type_, rows.value, weights=weights, epsilon=epsilon, **settings)
     return step.made(made.outputs[0], rows)

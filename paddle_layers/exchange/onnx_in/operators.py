@@ -31,6 +31,7 @@ from .symbolic_values import (
     PredictedClass,
     RepeatedConstant,
     ReversedSequence,
+    SampleIndices,
     SelectedSteps,
     SequenceLengths,
     Statistic,
@@ -93,6 +94,8 @@ class OperatorContext:
         """Outer values that subgraphs in attributes read."""
         self.known = known
         """Results of previous nodes, for reuse."""
+        self.kinds: Sequence[str] = ()
+        """Kinds of the data types of the inputs, as NumPy names them: `f`, `i`, `b`."""
         self.additional_axes = 0
         """Axes of the inputs that are not in the model: merged with the batch axis there."""
 
@@ -223,16 +226,25 @@ class OperatorContext:
     def view(self, given: Any, what: str = "input") -> View:
         """A value of a layer."""
         given = self.settled(given)
-        if isinstance(given, View):
-            return given
-        raise NotSupported(f"{what} is {described(given)}, expected the output of a layer")
+        if not isinstance(given, View):
+            raise NotSupported(f"{what} is {described(given)}, expected the output of a layer")
+        return self._floats(given) if given.value.type.kind == "INT" and given.value.dims else given
+
+    def _floats(self, ids: View) -> View:
+        """Ids as numbers; single ids, and those of sequences, only choose rows of tables."""
+        made = self.known.get(("floats", ids.value))
+        if made is None:
+            made = self.known["floats", ids.value] = self.layer("to_float", ids.value, suffix="floats")
+        return replace(ids, value=made.outputs[0])
 
     def settled(self, given: Any) -> Any:
         """A mean or padding that the following nodes did not absorb, as a layer output; other values are unchanged."""
         if isinstance(given, PaddedView):
             return self.padded(given.view, given.pads, value=given.number or None)
-        if not isinstance(given, Statistic) or given.kind != "mean":
+        if not isinstance(given, Statistic):
             return given
+        if given.kind != "mean":
+            return self._statistic(given)
         made = self.known.get(given)
         if made is None:
             rows, gone = self.rows(given.view), atoms_of(given.view.layout[-given.over :])
@@ -242,6 +254,25 @@ class OperatorContext:
             order = tuple(atom for atom in rows.view.order if atom not in gone)
             made = self.known[given] = View(given.layout, value=value, order=order)
         return made
+
+    def _statistic(self, given: Statistic) -> Any:
+        """A part of normalization as a layer output; unchanged where the following node has to absorb it."""
+        made = self.known.get(given)
+        if made is not None:
+            return made
+        mean = replace(given, kind="mean", gain=None, bias=None)
+        if given.kind == "negated mean":
+            made = self._with(self.settled(mean), given, factor=-1.0)
+        elif given.kind in ("root", "inverse root"):
+            made = self._with(self.settled(mean), given, power=0.5 if given.kind == "root" else -0.5)
+        if made is None:
+            return given
+        self.known[given] = made
+        return made
+
+    def _with(self, view: View, like: Statistic, factor: float = 1.0, power: float = 1.0) -> View:
+        found = replace(view, layout=like.layout, factor=factor * view.factor)
+        return found if power == 1.0 else self.each("power", found, power=power)
 
     def padded(self, view: View, pads: Sequence[tuple[int, int]], **settings: Any) -> View:
         """A value with something around its last axes: (before, after) for each of them."""
@@ -271,6 +302,7 @@ KNOWN: dict[type, str] = {
     IdMatch: "a comparison of ids (only supported for the padding of an embedding)",
     IdArithmetic: "arithmetic with ids",
     BoxImageIndices: "the image indices of boxes",
+    SampleIndices: "indices of elements of all samples (only supported within each sample)",
     PredictedClass: "a predicted class",
     SequenceLengths: "sequence lengths",
     Mask: "a mask",

@@ -32,9 +32,11 @@ MOST_PARTS = 8
 """Maximum number of equal parts for which a slice becomes an output of a split."""
 
 
-def _for_every_sample(step: OperatorContext, given: Any, like: View) -> View:
+def constant_of_samples(step: OperatorContext, given: Any, like: View) -> View:
     """A constant part as a layer, with the batch of another part; it is trained."""
     sample: Any = given
+    if isinstance(given, View):
+        return given
     if isinstance(given, RepeatedConstant):
         sample = given.sample() if given.shape[:1] == like.shape[:1] else None
     if not isinstance(sample, ConstantValue) or sample.array.ndim != len(like.layout) or sample.array.shape[0] != 1:
@@ -43,19 +45,29 @@ def _for_every_sample(step: OperatorContext, given: Any, like: View) -> View:
     lead = like.layout[: step.lead(like)]
     step.refuse_unless(len(lead) == 1, "a constant part of sequences is not supported")
     dims = constant.array.shape[1:]
+    made = constant_rows(step, ConstantValue(constant.array.reshape(dims), constant.source), like.value)
+    return view_of(made, like.rows, lead)
+
+
+def constant_rows(step: OperatorContext, constant: ConstantValue, like: LayerOutput) -> LayerOutput:
+    """A constant as a value, with as many rows as another one."""
+    # The layer has no scalars.
+    dims = constant.array.shape or (1,)
     weights = {"weight": weight(constant.array.reshape(dims), constant.source)}
-    made = step.layer("parameter", like.value, weights=weights, shape=list(dims), suffix="constant")
-    return view_of(made.outputs[0], like.rows, lead)
+    made = step.layer("parameter", like, weights=weights, shape=list(dims), suffix="constant")
+    return made.outputs[0] if constant.array.shape else step.layer("reshape", made.outputs[0], dims=[]).outputs[0]
 
 
 @operator("Concat", constants=True)
 def concat(step: OperatorContext, *parts: Any) -> Operand:
     """Concatenation along the channels."""
     given = [step.settled(part) for part in parts]
+    # What is left of an axis may be nothing, as after the rotated columns of queries.
+    given = [part for part in given if not (isinstance(part, ConstantValue) and not part.array.size)] or given
     like = next((part for part in given if isinstance(part, View)), None)
     if like is None:
         raise NotSupported(f"input is {described(given[0])}, expected the output of a layer")
-    views = [_for_every_sample(step, part, like) for part in given]
+    views = [constant_of_samples(step, part, like) for part in given]
     axis = step.axis(step.attribute("axis", 0), len(views[0].layout))
     rows = [step.rows(view) for view in views]
     first = rows[0]
@@ -256,7 +268,9 @@ def _sliced(step: OperatorContext, x: Any, axis: int, start: Any, end: Any) -> A
     known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
     step.refuse_unless(known, "dynamic ends of a slice are not supported")
     first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
-    step.refuse_unless(first < behind, "the slice is empty")
+    if first >= behind:
+        shape = [0 if place == axis else size_of(own) for place, own in enumerate(view.layout)]
+        return ConstantValue(np.empty([one if isinstance(one, int) else 1 for one in shape], np.float32))
     part = behind - first
     # Exporters cut gates or heads by one Slice each: as equal parts they become a single layer.
     if size % part == 0 and first % part == 0 and size // part <= MOST_PARTS:

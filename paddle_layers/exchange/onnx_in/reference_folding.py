@@ -16,7 +16,7 @@ Array = NDArray[Any]
 OPERATORS = frozenset(
     (
         *("ArgMax", "ArgMin", "BatchNormalization", "Celu", "Clip", "Conv", "CumSum", "DepthToSpace", "Elu", "Erf"),
-        *("GatherElements", "GatherND", "Gelu", "GlobalAveragePool", "HardSigmoid", "HardSwish"),
+        *("GatherND", "Gelu", "GlobalAveragePool", "HardSigmoid", "HardSwish"),
         *("InstanceNormalization", "LayerNormalization", "LeakyRelu", "LogSoftmax", "OneHot", "Pad", "Relu", "Resize"),
         *("Round", "ScatterElements", "ScatterND", "Sigmoid", "Sign", "Softmax", "Softplus", "SpaceToDepth", "Tan"),
     )

@@ -10,8 +10,9 @@ import numpy as np
 
 from .fusion_patterns import product
 from .layers import NotSupported, Weight, weight
-from .operators import OperatorContext, RowView, operator, view_of
+from .operators import OperatorContext, RowView, needed, operator, view_of
 from .parts import cut
+from .selections import is_value, within_sample
 from .sequence_rows import end_row
 from .sizes import whole
 from .symbolic_values import (
@@ -19,10 +20,13 @@ from .symbolic_values import (
     DynamicConstant,
     Operand,
     PositionLookup,
+    RepeatedConstant,
+    SampleIndices,
     StepPositions,
     View,
     atoms_of,
     axis_for,
+    reshaped,
     size_of,
 )
 
@@ -149,12 +153,16 @@ def _in_order(view: View, labels: list[str], wanted: list[str]) -> View:
 def gather(step: OperatorContext, table: Any, places: Any) -> Operand:
     """Rows of a table for ids; the first or the last row of sequences; one of the parts of an axis."""
     axis = step.attribute("axis", 0)
+    if isinstance(places, SampleIndices) and isinstance(table, (RepeatedConstant, View)):
+        step.refuse_unless(axis in (0, -len(table.layout)), "elements of samples must be chosen along the first axis")
+        return within_sample(step, step.view(table) if isinstance(table, View) else table, places)
     if isinstance(table, ConstantValue):
         return _embedding(step, step.numbers(table, "table"), places, axis)
     given = step.numbers(places, "index")
-    step.refuse_unless(given.array.size == 1, "selecting several indices is not supported")
     view = step.view(table)
     axis = step.axis(axis, len(view.layout))
+    if given.array.size != 1:
+        return _elements(step, view, given.array, axis)
     place, keep = int(given.array.reshape(-1)[0]), given.array.ndim > 0
     size = view.shape[axis]
     # Along the axis of steps, only the ends are the same for sequences of every length.
@@ -180,6 +188,20 @@ def gather(step: OperatorContext, table: Any, places: Any) -> Operand:
     return part if keep else replace(part, layout=(*part.layout[:axis], *part.layout[axis + 1 :]))
 
 
+def _elements(step: OperatorContext, view: View, places: Any, axis: int) -> Operand:
+    """Several elements of an axis of a sample."""
+    rows, size = step.rows(view), size_of(view.layout[axis])
+    step.refuse_unless(
+        isinstance(size, int) and ((places >= -size) & (places < size)).all() and places.size,
+        f"an index is out of range for an axis of size {size}",
+    )
+    at = step.axis_of_row(axis, rows)
+    chosen = [int(place) % whole(size) for place in places.reshape(-1)]
+    made = step.made(step.layer("gather", rows.value, indices=chosen, axis=at).outputs[0], rows)
+    found = reshaped(made, [*made.shape[:axis], *places.shape, *made.shape[axis + 1 :]])
+    return needed(found, "the indices have axes that cannot be restored")
+
+
 def _embedding(step: OperatorContext, table: ConstantValue, places: Any, axis: int) -> Operand:
     step.refuse_unless(
         axis in (0, -table.array.ndim) and table.array.ndim == 2,
@@ -188,6 +210,15 @@ def _embedding(step: OperatorContext, table: ConstantValue, places: Any, axis: i
     height, width = table.array.shape
     if isinstance(places, StepPositions):
         return PositionLookup((*places.layout, axis_for(width)), table=table)
+    if isinstance(places, RepeatedConstant):  # the same ids for every sample, such as token types
+        ids = needed(places.sample(), "the batch axis must come first").array
+        step.refuse_unless(((ids >= -height) & (ids < height)).all(), f"an index is out of range for {height} rows")
+        if (ids == ids.reshape(-1)[0]).all():
+            ids = ids.reshape(-1)[:1].reshape((1,) * ids.ndim)
+        step.budget.check(ids.size * width)
+        return ConstantValue(table.array[ids], (*table.source, "Gather") if table.source else ())
+    if isinstance(places, View) and is_value(places):
+        return _embedding_of_tokens(step, table, places)
     view = step.view(places, "index")
     value = view.value
     step.refuse_unless(value.type.kind == "INT", "indices must be integers")
@@ -198,6 +229,30 @@ def _embedding(step: OperatorContext, table: ConstantValue, places: Any, axis: i
     weights = {"table": weight(table.array, table.source)}
     made = step.layer("embedding", value, weights=weights, size=int(width))
     return view_of(made.outputs[0], view.rows, view.layout)
+
+
+def _embedding_of_tokens(step: OperatorContext, table: ConstantValue, ids: View) -> View:
+    """Rows for several ids of each sample, fed or computed."""
+    height, width = table.array.shape
+    value = ids.value
+    if value.type.kind == "INT":
+        known = value.layer.attributes.get("size")
+        step.refuse_unless(atoms_of(ids.layout) == ids.order, "the axes of ids cannot be permuted")
+        step.refuse_unless(
+            known is None or known == height, f"ids choose rows of tables of {known} and of {height} rows"
+        )
+        value.layer.attributes["size"] = height
+        lead = ids.layout
+    else:
+        step.refuse_unless(step.kinds[1] == "i", "indices must be integers")
+        rows = step.rows(ids)
+        value, lead = step.layer("to_ids", rows.value, size=height, suffix="ids").outputs[0], rows.view.layout
+        ids = step.made(rows.value, rows)
+        lead = ids.layout
+    weights = {"table": weight(table.array, table.source)}
+    made = step.layer("embedding", value, weights=weights, size=int(width))
+    columns = axis_for(width)
+    return View((*lead, columns), value=made.outputs[0], order=(*ids.order, *columns))
 
 
 @operator("ArgMax", "ArgMin")

@@ -66,7 +66,13 @@ def causal_of(array: Any, seen: Any) -> bool | None:
 
 @operator("CumSum")
 def counted(step: OperatorContext, x: Any, axis: Any) -> Operand:
-    """0, 1, 2 and so on."""
+    """Sums along an axis; of ones, 0, 1, 2 and so on."""
+    if isinstance(x, View):
+        rows, place = step.rows(step.view(x)), step.integers(axis, "axis")
+        at = step.axis_of_row(step.axis(place[0], len(rows.view.layout)), rows)
+        exclusive, reverse = (bool(step.attribute(name, 0)) or None for name in ("exclusive", "reverse"))
+        made = step.layer("cumsum", rows.value, axis=at, exclusive=exclusive, reverse=reverse)
+        return step.made(made.outputs[0], rows)
     first = isinstance(axis, ConstantValue) and axis.number == 0
     plain = step.attribute("exclusive", 0) and not step.attribute("reverse", 0)
     fits = isinstance(x, DynamicConstant) and x.number == 1 and len(x.layout) == 1 and first and plain

@@ -7,12 +7,12 @@ from typing import Any
 
 from .layers import NotSupported
 from .operators import OperatorContext, operator, view_of
+from .selections import COMPARISONS, compare, is_value, logic, select
 from .sequence_rows import broadcast, causal_of, end_row, one_row, steps_of
 from .sizes import BATCH
 from .symbolic_values import (
     Atom,
     AttentionScores,
-    BoxImageIndices,
     ConstantMask,
     ConstantValue,
     DynamicConstant,
@@ -22,7 +22,9 @@ from .symbolic_values import (
     Mask,
     Operand,
     PositionGrid,
+    RepeatedConstant,
     ReversedSequence,
+    SampleIndices,
     SelectedSteps,
     SequenceLengths,
     Statistic,
@@ -38,13 +40,15 @@ def range_(step: OperatorContext, start: Any, limit: Any, delta: Any) -> Operand
     first, by = (step.numbers(one, "start").number for one in (start, delta))
     step.refuse_unless((first, by) == (0, 1), "only a range from 0 in steps of 1 is supported")
     if step.integers(limit, "limit") == [BATCH]:
-        return BoxImageIndices(((Atom(BATCH, "N"),),))
+        return SampleIndices(((Atom(BATCH, "N"),),))
     return StepPositions(((steps_of(step, step.integers(limit, "limit")[0]),),))
 
 
 @operator("Less", "LessOrEqual", "Greater", "GreaterOrEqual", constants=True)
 def compared(step: OperatorContext, x: Any, y: Any) -> Operand:
-    """Mask of real rows, or of visible keys."""
+    """Mask of real rows, or of visible keys; of values, 0 or 1 for each element."""
+    if is_value(x) or is_value(y):
+        return compare(step, COMPARISONS[step.node.operator], x, y)
     if "Greater" in step.node.operator:
         x, y = y, x
     strict = "Equal" not in step.node.operator
@@ -71,6 +75,8 @@ def _no_less(given: Any) -> bool:
 @operator("Equal", constants=True)
 def equal(step: OperatorContext, x: Any, y: Any) -> Operand:
     """Masks: the last row of a sequence, empty sequences, ids of padding."""
+    if is_value(x) or is_value(y):
+        return compare(step, "EQUAL", x, y)
     for one, other in ((x, y), (y, x)):
         if isinstance(one, View) and one.value.type.kind == "INT" and isinstance(other, ConstantValue):
             return _id_match(step, one, other)
@@ -112,6 +118,8 @@ def _without_padding(step: OperatorContext, condition: Any, x: Any, y: Any) -> V
 @operator("And", constants=True)
 def both(step: OperatorContext, x: Any, y: Any) -> Operand:
     """Masks together."""
+    if is_value(x) or is_value(y):
+        return logic(step, x, y)
     for one, other in ((x, y), (y, x)):
         true = one.truth if isinstance(one, ConstantMask) else isinstance(one, DynamicConstant) and bool(one.number)
         if true and isinstance(other, Mask):
@@ -127,6 +135,8 @@ def both(step: OperatorContext, x: Any, y: Any) -> Operand:
 @operator("Or", constants=True)
 def either(step: OperatorContext, x: Any, y: Any) -> Operand:
     """Masks of padding, where Keras adds values that have one each."""
+    if is_value(x) or is_value(y):
+        return logic(step, x, y)
     masks = [one for one in (x, y) if isinstance(one, Mask)]
     fits = len(masks) == 2 and not any(one.causal or one.end or one.turned for one in masks)
     step.refuse_unless(fits, "booleans are only supported in masks")
@@ -139,6 +149,9 @@ def where(step: OperatorContext, condition: Any, x: Any, y: Any) -> Operand:
     rows = _without_padding(step, condition, x, y)
     if rows is not None:
         return rows
+    constant = isinstance(condition, (ConstantValue, RepeatedConstant))
+    if is_value(condition) or (constant and (is_value(x) or is_value(y))):
+        return select(step, condition, x, y)
     if isinstance(condition, Mask) and condition.ids is not None:
         step.known[condition.ids.layer, "padding"] = True
     if isinstance(condition, Mask) and condition.turned:

@@ -136,7 +136,11 @@ def filled(step: OperatorContext, shape: Any) -> Operand:
     """One number everywhere, in a shape that the batch decides."""
     value = step.attribute("value")
     number = 0.0 if value is None else float(value.reshape(-1)[0])
-    return DynamicConstant(filled_axes(step, step.integers(shape, "shape")), number)
+    sizes = step.integers(shape, "shape")
+    if not step.steps:
+        kind = np.float32 if value is None else value.dtype
+        return repeated(step, ConstantValue(np.full((1,) * len(sizes), number, kind)), sizes)
+    return DynamicConstant(filled_axes(step, sizes), number)
 
 
 def filled_axes(step: OperatorContext, sizes: list[Any]) -> Layout:
@@ -151,7 +155,11 @@ def tile(step: OperatorContext, x: Any, repeats: Any) -> Operand:
     if isinstance(x, ConstantValue):
         fits = len(counts) == x.array.ndim and all(one == 1 for one in counts[1:])
         step.refuse_unless(fits, "only the batch axis of a constant can be repeated by a dynamic number")
-        return repeated(step, x, [counts[0], *x.array.shape[1:]])
+        if x.array.shape[0] == 1:
+            return repeated(step, x, [counts[0], *x.array.shape[1:]])
+        # The samples and the first axis, such as heads, share one axis.
+        apart = repeated(step, ConstantValue(x.array[None], x.source), [counts[0], *x.array.shape])
+        return moved(apart, ((*apart.layout[0], *apart.layout[1]), *apart.layout[2:]))
     view = step.view(x)
     step.refuse_unless(len(counts) == len(view.layout), "Tile needs one number of repetitions per axis")
     return repeated_axes(step, view, counts)

@@ -96,6 +96,17 @@ class BoxImageIndices(SymbolicValue):
 
 
 @dataclass(frozen=True, eq=False)
+class SampleIndices(BoxImageIndices):
+    """Indices that count through all samples: `stride` times the number of the sample, plus `offsets`.
+
+    The offsets have the axes of the layout, with size 1 for the batch, or are a scalar.
+    """
+
+    stride: int = 1
+    offsets: NDArray[Any] = field(default_factory=lambda: np.zeros((), np.int64))
+
+
+@dataclass(frozen=True, eq=False)
 class EndPosition(SymbolicValue):
     """The number of the first or the last row of each sequence."""
 

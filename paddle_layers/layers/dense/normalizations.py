@@ -129,22 +129,26 @@ class RmsNorm:
 
     `y = x / sqrt(mean(x ** 2) + epsilon) * gain`
 
-    (Zhang and Sennrich 2019): `layer_norm` without mean and bias. At least two columns are required, because one column
-    would keep only its sign.
+    (Zhang and Sennrich 2019): `layer_norm` without mean and bias. The mean is over all axes from `axis` on: with
+    `axis: -1` each vector along the last axis is normalized, as in most Transformers. At least two columns are
+    required, because one column would keep only its sign.
     """
 
-    x = Input("N C", "rows", seq=(0, 1, 2))
+    x = Input("N... C...@axis", "rows", seq=(0, 1, 2))
     gain = Param("C", "scale per column", init="one")
-    y = Output("N C", "same shape as `x`")
+    y = Output("N... C...@axis", "same shape as `x`")
+    axis = Int("first normalized axis: 1 is the first after the batch axis, -1 the last", default=1)
     epsilon = Float(
         "epsilon for numerical stability, added to the mean square", default=1e-5, above=0, aliases=("eps",)
     )
-    scale = Temp("N", "one over the root of the mean square")
-    dot = Temp("N", "mean of the gradient times gain and normalised value")
+    scale = Temp("N...", "one over the root of the mean square")
+    dot = Temp("N...", "mean of the gradient times gain and normalised value")
     examples = (
         Example(x="7"),
         Example(x="2", epsilon=0.1),
         Example(x="sequence of 4", act="relu"),
+        Example(x="2x3x4", axis=-1),
+        Example(x="2x3x2", axis=2),
     )
 
 
@@ -182,9 +186,11 @@ def rms_norm_dx(n, c, dy, x, scale, gain, dot):
 
 
 @onnx(RmsNorm)
-def rms_norm_onnx(graph, x, gain, epsilon):
-    mean = graph.ReduceMean(graph.Mul(x, x), [1], keepdims=1)
-    return graph.Mul(graph.Div(x, graph.Sqrt(graph.Add(mean, epsilon))), gain)
+def rms_norm_onnx(graph, x, gain, epsilon, axis):
+    first = place_of_axis(axis, x)
+    mean = graph.ReduceMean(graph.Mul(x, x), list(range(first, len(x.dims) + 1)), keepdims=1)
+    own = graph.constant(gain.array.reshape(x.dims[first - 1 :]), "gain") if len(x.dims) > first else gain
+    return graph.Mul(graph.Div(x, graph.Sqrt(graph.Add(mean, epsilon))), own)
 
 
 @layer(

@@ -42,19 +42,21 @@ class Embedding:
     """Embedding lookup: the row of a learned table for each id.
 
     `y[n] = table[ids[n]]`. The table has one row per id, so only the width is given; the gradient has only the rows in
-    use (sparse gradient). Caffe gives the number of rows as `input_dim` and adds a bias by default: add a `shift` for
-    that. Paddle returns zeros for the id -1; here `padding_id` is one of the ids.
+    use (sparse gradient). Ids with a shape, such as a fixed number of tokens, are looked up one by one. Caffe gives the
+    number of rows as `input_dim` and adds a bias by default: add a `shift` for that. Paddle returns zeros for the id
+    -1; here `padding_id` is one of the ids.
     """
 
-    ids = Input("N", "integer ids to look up", kinds=("INT",), seq=(0, 1, 2))
+    ids = Input("N B...", "integer ids to look up", kinds=("INT",), seq=(0, 1, 2))
     table = Param("V K", "one row per id", init=("gaussian", {"std": 0.1}))
-    y = Output("N K", "embedding vectors")
+    y = Output("N B... K", "embedding vectors")
     size = Int("embedding size", min=1, axis="K", aliases=("num_output",))
     padding_id = Int("padding id: its embedding is zero and has no gradient", min=0, optional=True)
     examples = (
         Example(ids="ids<7", size=3),
         Example(ids="sequence of ids<5", size=4),
         Example(ids="nested sequence of ids<4", size=1, padding_id=0),
+        Example(ids="2x3 ids<6", size=2, padding_id=1),
     )
 
 
@@ -66,19 +68,21 @@ def embedding_sizes(ids, padding_id):
 
 
 @each(Embedding.y)
-def embedding_y(n, k, ids, table, padding_id):
-    if padding_id is not None and ids[n] == padding_id:
+def embedding_y(n, b, k, ids, table, padding_id):
+    if padding_id is not None and ids[n, b] == padding_id:
         return 0.0
-    return table[ids[n], k]
+    return table[ids[n, b], k]
 
 
 @gradient(Embedding.table, used=Embedding.ids)
-def embedding_dtable(u, k, dy, ids, ids_used_start, ids_used_row, padding_id):
+def embedding_dtable(u, k, dy, ids, ids_used_start, ids_used_row, padding_id, B):
     total = 0.0
     for p in range(ids_used_start[u], ids_used_start[u + 1]):
+        n = ids_used_row[p] // B
+        b = ids_used_row[p] % B
         # The padding id has no gradient, so that its vector stays as it is.
-        if padding_id is None or ids[ids_used_row[p]] != padding_id:
-            total += dy[ids_used_row[p], k]
+        if padding_id is None or ids[n, b] != padding_id:
+            total += dy[n, b, k]
     return total
 
 
@@ -87,7 +91,7 @@ def embedding_onnx(graph, ids, table, padding_id):
     rows = graph.Gather(table, ids)
     if padding_id is None:
         return rows
-    return graph.Where(graph.Equal(graph.Unsqueeze(ids, [1]), padding_id), 0.0, rows)
+    return graph.Where(graph.Equal(graph.Unsqueeze(ids, [-1]), padding_id), 0.0, rows)
 
 
 @layer(

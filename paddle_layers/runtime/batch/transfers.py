@@ -51,6 +51,7 @@ def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
         ids = given.id if isinstance(given, Csr) else given
         if ids is None:  # computed by an operation
             ids = plan.read(plan.index_arrays.ids[name])
+        ids = ids.reshape(-1)
         starts = given.start if isinstance(given, Csr) else np.arange(len(ids) + 1)
         parts = transposed(starts, ids)
         batch.ids[use.ids], batch.counts[use.ids] = parts[0], len(parts[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -30,17 +31,19 @@ class SequenceKey(NamedTuple):
 class Used:
     """The transpose of a value of ids or of a sparse value; it is recomputed before every backward pass.
 
-    `entry` is the position of an entry among those of all rows; it exists if a function requests it.
+    `entry` is the position of an entry among those of all rows; it exists if a function requests it. Of ids with a
+    shape, `row` is the position among those of all rows.
     """
 
     def __init__(self, value: Value, dtype: str) -> None:
         self.value = value
         self.ids = Domain(f"ids used by {value.name}")
         self.entries = value.entries or value.domain
+        self.per_row = 1 if value.entries is not None else math.prod(value.type.dims)
         self.buffers = {
             "id": Buffer(f"{value.name} used ids", rows_of(self.ids), "int64"),
             "start": Buffer(f"{value.name} used starts", rows_of(self.ids, 1, 1), "int64"),
-            "row": Buffer(f"{value.name} used rows", rows_of(self.entries), "int64"),
+            "row": Buffer(f"{value.name} used rows", rows_of(self.entries, self.per_row), "int64"),
         }
         if value.type.kind == "SPARSE":
             self.buffers["value"] = Buffer(f"{value.name} used values", rows_of(self.entries), dtype)
@@ -84,7 +87,7 @@ class IndexArrays:
         """Part of the transpose of a value: `id`, `start`, `row`, `entry` or `value`."""
         use = self.uses.setdefault(value.name, Used(value, self.dtype))
         # In the worst case every entry has another id.
-        use.ids.reserve(max(use.entries.capacity, 1))
+        use.ids.reserve(max(use.entries.capacity * use.per_row, 1))
         if part == "entry" and part not in use.buffers:
             use.buffers[part] = Buffer(f"{value.name} used entries", rows_of(use.entries), "int64")
         buffer = use.buffers[part]

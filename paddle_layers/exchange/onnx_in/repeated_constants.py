@@ -1,0 +1,108 @@
+"""Constant folding of values that are the same for every sample: what one sample has, every sample has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .layers import NotSupported
+from .model import OnnxNode
+from .symbolic_values import Atom, ConstantValue, RepeatedConstant, atoms_of, axis_for
+
+ELEMENTWISE = frozenset(
+    {
+        *("Abs", "Add", "And", "Cast", "Ceil", "Cos", "Div", "Equal", "Exp", "Floor", "Greater", "GreaterOrEqual"),
+        *("Less", "LessOrEqual", "Log", "Max", "Min", "Mod", "Mul", "Neg", "Not", "Or", "Pow", "Reciprocal", "Relu"),
+        *("Round", "Sign", "Sin", "Sqrt", "Sub", "Where"),
+    }
+)
+ALONG_AXIS = frozenset({"CumSum", "GatherElements", "Slice"})
+"""Operators along an axis, an attribute or a constant input."""
+
+
+class Sample(NamedTuple):
+    """A node for a single sample."""
+
+    node: OnnxNode
+    inputs: list[ConstantValue | None]
+    batch: Atom
+
+
+def sample_of(node: OnnxNode, inputs: Sequence[Any]) -> Sample | None:
+    """The node with the numbers of one sample; None if it has other inputs, or mixes samples."""
+    repeated = [one for one in inputs if isinstance(one, RepeatedConstant)]
+    if not repeated or not all(one is None or isinstance(one, (ConstantValue, RepeatedConstant)) for one in inputs):
+        return None
+    samples = [_sample(one) if isinstance(one, RepeatedConstant) else one for one in inputs]
+    rank = len(repeated[0].layout)
+    if any(isinstance(one, RepeatedConstant) and own is None for one, own in zip(inputs, samples, strict=True)):
+        return None
+    if any(len(one.layout) != rank or one.shape[0] != repeated[0].shape[0] for one in repeated):
+        return None
+    if (
+        len(
+            {
+                len(own.array)
+                for one, own in zip(inputs, samples, strict=True)
+                if isinstance(one, RepeatedConstant) and own
+            }
+        )
+        > 1
+    ):
+        return None
+    made = Sample(node, samples, repeated[0].order[0])
+    if node.operator in ELEMENTWISE:
+        # The first axis of a constant of this rank meets the batch: with other sizes than 1 samples would differ.
+        shapes = [one.array.shape for one in inputs if isinstance(one, ConstantValue)]
+        return made if all(len(shape) < rank or (len(shape) == rank and shape[0] == 1) for shape in shapes) else None
+    if any(len(one.layout[0]) > 1 for one in repeated):
+        return None
+    if node.operator == "Expand" and isinstance(inputs[0], RepeatedConstant) and isinstance(samples[1], ConstantValue):
+        return _expanded(made, rank)
+    if node.operator in ALONG_AXIS:
+        return made if isinstance(inputs[0], RepeatedConstant) and _inside(made, rank) else None
+    return None
+
+
+def _sample(one: RepeatedConstant) -> ConstantValue | None:
+    """The numbers of one sample, with the axes of the value: the first one may have others beside the batch."""
+    batch, (first, *others) = one.order[0], one.layout
+    if first[:1] != (batch,):
+        return None
+    sample = replace(one, layout=((batch,), first[1:], *others)).sample()
+    return None if sample is None else ConstantValue(sample.array[0], sample.source)
+
+
+def _expanded(sample: Sample, rank: int) -> Sample | None:
+    """The shape for one sample."""
+    shape = sample.inputs[1]
+    assert shape is not None
+    sizes = list(shape.array.reshape(-1).tolist())
+    if len(sizes) == rank:
+        if sizes[0] not in (1, sample.batch.size):
+            return None
+        sizes[0] = 1
+    if len(sizes) > rank or not all(isinstance(size, int) for size in sizes):
+        return None
+    return sample._replace(inputs=[sample.inputs[0], ConstantValue(np.array(sizes, np.int64))])
+
+
+def _inside(sample: Sample, rank: int) -> bool:
+    """Whether the axes of the operator are within a sample."""
+    node = sample.node
+    place = {"CumSum": 1, "Slice": 3}.get(node.operator)
+    given = sample.inputs[place] if place is not None and len(sample.inputs) > place else None
+    axes = [node.attributes.get("axis", 0)] if place is None else given.array.reshape(-1).tolist() if given else [0]
+    return all(isinstance(axis, int) and axis % rank != 0 for axis in axes)
+
+
+def for_each_sample(result: ConstantValue, batch: Atom, node: OnnxNode) -> RepeatedConstant:
+    """The result of one sample, for every sample. Raises `NotSupported` if it has several."""
+    if result.array.ndim == 0:
+        raise NotSupported(f"{node.operator} of constants that are repeated for each sample is not supported here")
+    first, *others = result.array.shape
+    layout = ((batch, *axis_for(first)), *map(axis_for, others))
+    return RepeatedConstant(layout, constant=result, order=atoms_of(layout))

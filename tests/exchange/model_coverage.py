@@ -1,0 +1,294 @@
+"""Coverage of ONNX import over architectures of PyTorch packages: `python -m tests.exchange.model_coverage FAMILY`.
+
+Tiny configurations with random weights, so nothing is downloaded. A row for each model: imported, the same as
+onnxruntime for batches of 1 and 3, exported again and equal, every weight changed by a training step.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import logging
+import tempfile
+import warnings
+from pathlib import Path
+
+import numpy as np
+import onnxruntime
+import torch
+
+import paddle_layers as pl
+from paddle_layers.exchange.onnx_in.model import ImportFailure
+
+STEPS, IDS, BATCHES = 8, 90, (3, 1)
+RANDOM = np.random.default_rng(0)
+SMALL = {
+    "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64, "vocab_size": 99,
+}  # fmt: skip
+IMAGE = {**{name: value for name, value in SMALL.items() if name != "vocab_size"}, "image_size": 32, "patch_size": 8}
+GPT = {"vocab_size": 99, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 64}
+BART = {
+    "vocab_size": 99, "d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4,
+    "decoder_attention_heads": 4, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64, "max_position_embeddings": 64,
+}  # fmt: skip
+GROUPED = {**SMALL, "num_key_value_heads": 2, "head_dim": 8}
+T5 = {"vocab_size": 99, "d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
+STAGES = {"depths": [1, 1], "hidden_sizes": [16, 32]}
+
+TEXT = {
+    "Bert": SMALL, "Roberta": SMALL, "Electra": {**SMALL, "embedding_size": 32},
+    "Albert": {**SMALL, "embedding_size": 16}, "MPNet": SMALL, "Deberta": SMALL,
+    "DebertaV2": {**SMALL, "relative_attention": True, "pos_att_type": ["p2c", "c2p"]},
+    "DistilBert": {"vocab_size": 99, "dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64},
+    "Camembert": SMALL, "XLMRoberta": SMALL, "Ernie": SMALL, "RoFormer": {**SMALL, "embedding_size": 32},
+    "MobileBert": {**SMALL, "embedding_size": 32, "intra_bottleneck_size": 32},
+    "SqueezeBert": {**SMALL, "embedding_size": 32},
+    "Nystromformer": {**SMALL, "num_landmarks": 4, "segment_means_seq_len": 8}, "FNet": SMALL,
+    "ModernBert": {**SMALL, "pad_token_id": 0},
+    "GPT2": GPT, "GPTNeo": {"vocab_size": 99, "hidden_size": 32, "num_layers": 2, "num_heads": 4,
+                            "attention_types": [[["global", "local"], 1]], "max_position_embeddings": 64},
+    "GPTJ": {**GPT, "rotary_dim": 4}, "GPTNeoX": SMALL, "OPT": {**SMALL, "ffn_dim": 64, "word_embed_proj_dim": 32},
+    "Bloom": {"vocab_size": 99, "hidden_size": 32, "n_layer": 2, "n_head": 4},
+    "Llama": GROUPED, "Mistral": GROUPED, "Qwen2": GROUPED, "Qwen3": GROUPED, "Gemma": GROUPED, "Phi": SMALL,
+    "Phi3": {**GROUPED, "pad_token_id": 0}, "StableLm": GROUPED, "Cohere": GROUPED,
+}  # fmt: skip
+ENCODERS = {"T5": (T5, "T5EncoderModel"), "MT5": (T5, "MT5EncoderModel"), "Bart": (BART, ""), "Pegasus": (BART, ""),
+            "MBart": (BART, "")}  # fmt: skip
+"""Those with an encoder and a decoder."""
+IMAGES = {
+    "ViT": IMAGE, "DeiT": IMAGE, "Beit": IMAGE, "Dinov2": IMAGE, "ViTMAE": {**IMAGE, "mask_ratio": 0.0},
+    "Swin": {"image_size": 32, "patch_size": 2, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 4],
+             "window_size": 4},
+    "Swinv2": {"image_size": 32, "patch_size": 2, "embed_dim": 16, "depths": [1, 1], "num_heads": [2, 4],
+               "window_size": 4},
+    "ConvNext": {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 16, 16, 32]},
+    "ConvNextV2": {"depths": [1, 1, 1, 1], "hidden_sizes": [8, 16, 16, 32]},
+    "ResNet": {**STAGES, "embedding_size": 16, "layer_type": "basic"}, "RegNet": {**STAGES, "groups_width": 8},
+    "Segformer": {"hidden_sizes": [8, 16, 16, 32], "depths": [1, 1, 1, 1], "num_attention_heads": [1, 2, 2, 4]},
+    "MobileViT": {"image_size": 64, "hidden_sizes": [16, 16, 16], "neck_hidden_sizes": [8, 8, 8, 16, 16, 16, 16]},
+    "MobileNetV2": {}, "PoolFormer": {"hidden_sizes": [8, 16, 16, 32], "depths": [1, 1, 1, 1]},
+    "Pvt": {"image_size": 64, "hidden_sizes": [8, 16, 16, 32], "depths": [1, 1, 1, 1],
+            "num_attention_heads": [1, 2, 2, 4]},
+    "Levit": {"image_size": 64, "hidden_sizes": [16, 24, 32], "depths": [1, 1, 1], "num_attention_heads": [2, 3, 4],
+              "key_dim": [4, 4, 4]},
+    "Cvt": {"embed_dim": [8, 16, 32], "depth": [1, 1, 1], "num_heads": [1, 2, 4]},
+    "CLIPVision": IMAGE, "SiglipVision": IMAGE,
+}  # fmt: skip
+SOUND = {
+    "Wav2Vec2": {**SMALL, "conv_dim": [8, 8], "conv_stride": [4, 4], "conv_kernel": [8, 4],
+                 "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2},
+    "Hubert": {**SMALL, "conv_dim": [8, 8], "conv_stride": [4, 4], "conv_kernel": [8, 4],
+               "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2},
+}  # fmt: skip
+TORCHVISION = [
+    "alexnet", "vgg11", "resnet18", "densenet121", "squeezenet1_0", "googlenet", "inception_v3", "mobilenet_v2",
+    "mobilenet_v3_small", "shufflenet_v2_x0_5", "efficientnet_b0", "efficientnet_v2_s", "regnet_y_400mf",
+    "mnasnet0_5", "convnext_tiny", "vit_b_32", "swin_t", "swin_v2_t", "maxvit_t",
+]  # fmt: skip
+TIMM = [
+    "vit_tiny_patch16_224", "deit_tiny_patch16_224", "eva02_tiny_patch14_224", "convnextv2_atto",
+    "mobilevit_xxs", "efficientformer_l1", "coat_tiny", "coatnet_0_rw_224", "levit_128s", "pit_ti_224",
+    "visformer_tiny", "botnet26t_256", "gcresnext26ts", "resnest14d", "ecaresnet26t", "tf_efficientnet_lite0",
+    "nfnet_l0", "xcit_nano_12_p16_224", "edgenext_xx_small", "mixer_s32_224", "gmlp_s16_224", "resmlp_12_224",
+    "repvgg_a0", "ghostnet_100", "hrnet_w18_small", "res2net50_26w_4s", "skresnet18", "dla34", "dpn48b",
+    "selecsls42", "rexnet_100", "fastvit_t8", "tiny_vit_5m_224", "poolformer_s12", "cspresnet50",
+    "hardcorenas_a",
+]  # fmt: skip
+
+
+class Chosen(torch.nn.Module):
+    """A model with positional inputs and a single output."""
+
+    def __init__(self, model, names, **settings):
+        super().__init__()
+        self.model, self.names, self.settings = model, names, settings
+
+    def forward(self, *given):
+        result = self.model(**dict(zip(self.names, given, strict=True)), **self.settings)
+        return result[0] if isinstance(result, tuple) else result.last_hidden_state
+
+
+def ids(rows):
+    """Random token ids."""
+    return torch.tensor(RANDOM.integers(3, IDS, (rows, STEPS)))
+
+
+def text_model(name, *, masked):
+    """A model of token ids, with the mask of the tokens that are no padding."""
+    import transformers
+
+    settings, class_ = ENCODERS.get(name, (TEXT.get(name), ""))
+    # The legacy exporter rejects grouped queries in PyTorch's own attention.
+    eager = {"attn_implementation": "eager"} if "num_key_value_heads" in settings else {}
+    config = getattr(transformers, f"{name}Config")(**settings, **eager)
+    model = getattr(transformers, class_ or f"{name}Model")(config)
+    model = model.encoder if name in ("Bart", "Pegasus", "MBart") else model
+    names = ["input_ids", *(["attention_mask"] if masked else [])]
+    plain = {} if name in ENCODERS or "use_cache" not in model.forward.__code__.co_varnames else {"use_cache": False}
+
+    def feeds(rows):
+        mask = torch.ones(rows, STEPS, dtype=torch.int64)
+        mask[0, STEPS - 2 :] = 0
+        return (ids(rows), mask)[: len(names)]
+
+    return Chosen(model, names, **plain), names, feeds
+
+
+def other_model(name):
+    """A model of images or sound."""
+    import transformers
+
+    config, model = (getattr(transformers, f"{name}{part}") for part in ("Config", "Model"))
+    settings = IMAGES.get(name, SOUND.get(name))
+    size = settings.get("image_size", 64)
+    shape, given = ((3, size, size), "pixel_values") if name in IMAGES else ((400,), "input_values")
+    return Chosen(model(config(**settings)), [given]), [given], lambda rows: (torch.randn(rows, *shape),)
+
+
+def package_model(family, name):
+    """A model of torchvision or timm."""
+    if family == "timm":
+        import timm
+
+        model = timm.create_model(name, pretrained=False)
+        shape = timm.data.resolve_model_data_config(model)["input_size"]
+    else:
+        import torchvision
+
+        plain = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
+        model = getattr(torchvision.models, name)(weights=None, **plain)
+        shape = (3, 299, 299) if name == "inception_v3" else (3, 224, 224)
+    return model, ["x"], lambda rows: (torch.randn(rows, *shape),)
+
+
+def exported(path, model, names, feeds, *, dynamo, batch):
+    """The file of a model, with a batch of any size, or of this one."""
+    given = feeds(batch or 2)
+    with torch.no_grad(), contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        if dynamo:
+            axes = None if batch else [{0: torch.export.Dim("N")} for _ in names]
+            shapes = None if batch else {"given": tuple(axes)} if isinstance(model, Chosen) else tuple(axes)
+            torch.onnx.export(model, given, path, dynamo=True, input_names=names, dynamic_shapes=shapes)
+        else:
+            axes = {} if batch else {name: {0: "N"} for name in names}
+            torch.onnx.export(model, given, path, dynamo=False, input_names=names, dynamic_axes=axes, opset_version=17)
+
+
+def results(net, imported, feeds):
+    """The values of the first output."""
+    inputs = {node.name: node for node in imported.network.nodes if node.definition.name == "data"}
+    given = {
+        name: list(value) if inputs[name].output_types[0].level else value
+        for name, value in feeds.items()
+        if name in inputs
+    }
+    value = net.forward(given, phase="test")[next(iter(imported.outputs.values()))]
+    return np.asarray(getattr(value, "data", value))
+
+
+def difference(found, expected):
+    """The largest difference, in units of the largest value."""
+    return np.abs(found.reshape(expected.shape) - expected).max() / max(np.abs(expected).max(), 1e-9)
+
+
+def again(net, imported, path, feeds):
+    """What the exported network computes, and its difference."""
+    expected = results(net, imported, feeds)
+    try:
+        pl.export_onnx(net, path)
+    except Exception as error:
+        return f"no export: {str(error)[:60]}"
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    types = {one.name: np.float32 if "float" in one.type else np.int64 for one in session.get_inputs()}
+    if types.keys() - feeds.keys():
+        return "sequences"
+    output = next(iter(imported.outputs.values()))
+    found = session.run([output], {name: feeds[name].astype(type_) for name, type_ in types.items()})[0]
+    return f"{difference(found, expected):.0e}"
+
+
+def unchanged(net, imported, feeds):
+    """Weights without a gradient."""
+    inputs = {node.name: node for node in imported.network.nodes if node.definition.name == "data"}
+    given = {
+        name: list(value) if inputs[name].output_types[0].level else value
+        for name, value in feeds.items()
+        if name in inputs
+    }
+    output = next(iter(imported.outputs.values()))
+    value = net.forward(given, phase="train", step=0)[output]
+    rows = getattr(value, "data", value)
+    net.backward(gradients={output: RANDOM.standard_normal(np.shape(rows)).astype(np.float32)})
+    trained = [one for one in net.parameters.values() if one.trained]
+    missing = [one.name for one in trained if one.gradient is None or not np.any(np.asarray(one.gradient))]
+    return f"{len(missing)} of {len(trained)} not: {missing[0]}" if missing else "all"
+
+
+def row(path, feeds, *, batch):
+    """The columns of the table for one file."""
+    try:
+        imported = pl.import_onnx(path)
+    except ImportFailure as error:
+        lines = str(error).split("\n")[1:] or [str(error)]
+        return f"refused ({len(lines)}) " + " || ".join(line.strip()[:170] for line in lines[:3])
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    wanted, output = {one.name for one in session.get_inputs()}, session.get_outputs()[0].name
+    columns = []
+    with imported.net() as net:
+        for rows in [batch] if batch else BATCHES:
+            names = [one.name for one in session.get_inputs()]
+            given = {name: value.numpy() for name, value in zip(names, feeds(rows), strict=False) if name in wanted}
+            expected = session.run([output], given)[0]
+            columns.append(difference(results(net, imported, given), expected))
+        worst = max(columns)
+        again_ = again(net, imported, path.with_suffix(".again.onnx"), given)
+        learned = unchanged(net, imported, given)
+    return f"{'ok' if worst < 1e-4 else 'WRONG'} {worst:.0e} again {again_} learns {learned}"
+
+
+def main():
+    """A table of the families."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("family", choices=("text", "masked", "other", "torchvision", "timm"))
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--dynamo", action="store_true")
+    parser.add_argument("--batch", type=int, default=0)
+    parser.add_argument("--folder", type=Path)
+    options = parser.parse_args()
+    warnings.filterwarnings("ignore")
+    logging.disable(logging.ERROR)
+    onnxruntime.set_default_logger_severity(4)
+    texts = [*TEXT, *ENCODERS]
+    all_ = {"text": texts, "masked": texts, "other": [*IMAGES, *SOUND], "torchvision": TORCHVISION, "timm": TIMM}
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = options.folder or Path(temporary)
+        counts = []
+        for name in options.names or all_[options.family]:
+            torch.manual_seed(0)
+            kind = f"{'-dynamo' if options.dynamo else ''}{f'-{options.batch}' if options.batch else ''}"
+            path = folder / f"{options.family}-{name}{kind}.onnx"
+            try:
+                if options.family in ("text", "masked"):
+                    model, names, feeds = text_model(name, masked=options.family == "masked")
+                elif options.family == "other":
+                    model, names, feeds = other_model(name)
+                else:
+                    model, names, feeds = package_model(options.family, name)
+                if not path.exists():
+                    exported(path, model.eval(), names, feeds, dynamo=options.dynamo, batch=options.batch)
+            except Exception as error:
+                reason = str(error).partition("\n")[0][:120]
+                print(f"{name:14} no ONNX file: {type(error).__name__} {reason}", flush=True)
+                continue
+            try:
+                counts.append(row(path, feeds, batch=options.batch))
+            except Exception as error:
+                counts.append(f"FAILED {type(error).__name__} {str(error)[:200]!r}")
+            print(f"{name:14} {counts[-1]}", flush=True)
+        passed = sum(one.startswith("ok") for one in counts)
+        print(f"{options.family}: {passed} of {len(counts)} import with the results of onnxruntime")
+
+
+if __name__ == "__main__":
+    main()
