@@ -194,7 +194,7 @@ def test_what_is_said_of_an_attribute() -> None:
         ('layer { type: "pool" pool { pool_type: "|" }', list(pl.registry["pool"].attributes["pool_type"].options)),
         ('layer { type: "fc" include { phase: "|', ["train", "test"]),
         ("source { shuffle: |", ["true", "false"]),
-        ('source { phase: |\n  type: "npz" }', ["train", "test"]),
+        ('source { phase: |\n  type: "npz" }', ["train", "validation", "test"]),
         ("dtype: |", ["float32", "float64"]),
         ('layer { type: "fc" param { of: "|', ["weight", "bias"]),
         ('layer { type: "fc" param { frozen: tr|', ["true", "false"]),

@@ -131,6 +131,14 @@ def test_what_is_not_locked_has_numbers_from_its_names() -> None:
     assert choice_numbers(free, free.attributes["how"]) == {"A": 0, "B": 1}
 
 
+def test_equal_numbers_are_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    entry = '{"number": 1201, "fields": {}, "reserved": [], "choices": {}}'
+    (tmp_path / "numbers.json").write_text(f'{{"layer": {{"first": {entry}, "second": {entry}}}}}')
+    monkeypatch.setattr(room, "lock_path", lambda _: tmp_path / "numbers.json")
+    with pytest.raises(ValueError, match="`first` and `second` have the same number 1201; remove the entry"):
+        read_lock("another_package")
+
+
 def test_a_malformed_lock_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "numbers.json").write_text('{"layer": {"fc": 3}}')
     monkeypatch.setattr(room, "lock_path", lambda _: tmp_path / "numbers.json")

@@ -102,9 +102,22 @@ def read_lock(package: str) -> Lock:
         return {}
     try:
         lock: Any = json.loads(path.read_text(encoding="utf-8"))
-        return {kind: {name: _read_entry(entry) for name, entry in found.items()} for kind, found in lock.items()}
+        entries = {kind: {name: _read_entry(entry) for name, entry in found.items()} for kind, found in lock.items()}
+        for found in entries.values():
+            _check_unique(found)
+        return entries
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a lock file of numbers: {error}") from error
+
+
+def _check_unique(entries: dict[str, Entry]) -> None:
+    """Raises `ValueError` for two definitions with the same number, as after a merge of two branches."""
+    names: dict[int, str] = {}
+    for name, entry in entries.items():
+        other = names.setdefault(entry["number"], name)
+        if other != name:
+            problem = f"`{other}` and `{name}` have the same number {entry['number']}"
+            raise ValueError(f"{problem}; remove the entry of the newer one and run `paddle-layers schema lock`")
 
 
 def _read_entry(entry: Any) -> Entry:
