@@ -29,10 +29,11 @@ def check_complete(layer: LayerDefinition) -> None:
         where = "`examples` in the message" if layer.from_message else f"{written} in the class"
         raise layer.error(f"has no example; write {where}")
     _check_absent_outputs(layer)
-    if not layer.declared_only:
-        _check_functions(layer)
+    # Before gradients are derived from the functions, which cannot differentiate an unknown name either.
     if not is_built_in(layer):
         check_texts(layer)  # parsing source takes time at every start; for built-in definitions a test does it
+    if not layer.declared_only:
+        _check_functions(layer)
     for example in layer.examples:
         try:
             layer.infer(*layer.example_inputs(example))

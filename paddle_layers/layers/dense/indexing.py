@@ -10,6 +10,7 @@ from paddle_layers.define import (
     Output,
     each,
     gradient,
+    helper,
     infer,
     layer,
     onnx,
@@ -172,11 +173,15 @@ class ToIds:
     examples = (Example(x="5", size=4), Example(x="2x3", size=9), Example(x="sequence of 2", size=3))
 
 
+@helper
+def from_end(value, size):
+    """A negative number counts from the end."""
+    return value + real(size) if value < 0.0 else value
+
+
 @each(ToIds.y)
 def to_ids_y(i, x, size):
-    value = x[i] + 0.5
-    if value < 0.0:
-        value += real(size)
+    value = from_end(x[i] + 0.5, size)
     if not value >= 1.0:  # NaN too
         return 0
     return size - 1 if value >= real(size) else int(value)

@@ -177,7 +177,7 @@ def class_token_dtoken(c, dy, R_start):
 
 @onnx(ClassToken)
 def class_token_onnx(graph, x, token, T_lengths, C):
-    first = graph.Expand(graph.shaped(token, 1, C), graph.Concat(graph.Shape(x, start=0, end=1), [1, C], axis=0))
+    first = graph.Expand(graph.Reshape(token, [1, 1, C]), graph.Concat(graph.Shape(x, start=0, end=1), [1, C], axis=0))
     return graph.Concat(first, x, axis=1), graph.Add(T_lengths, graph.Cast(graph.Greater(T_lengths, 0), to=7))
 
 
