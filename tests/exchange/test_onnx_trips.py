@@ -32,7 +32,9 @@ REFUSED = {
         *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1"),
     ),
     "it would split or merge samples": ("parameter-2",),
-
+    "comparisons are only supported in sequence masks": ("class_token-0", "class_token-1"),
+    # Keys and values with fewer heads are repeated by Expand.
+    "a product of two values is only supported in attention": ("multi_head_attention-3",),
     "CumSum is only supported in causal masks": ("seq_arg_max-0",),
     "indices of elements of all samples": (
         *("roi_pool-0", "roi_pool-1", "resize-0", "resize-1", "resize-2", "resize-3"),
