@@ -23,7 +23,7 @@ SHAPES = [
     ("trans_fc", [33], "size: 1"),
     ("trans_fc", [1], "size: 37"),
     ("trans_fc", [3, 5, 7], "size: 130"),
-    ("trans_fc", [1100], "size: 1030 bias: false"),
+    ("trans_fc", [1100], "size: 1030"),
     ("conv", [1, 9, 9], "num_filters: 5 filter_size: 3"),
     ("conv", [9, 13, 11], "num_filters: 4 filter_size: 5 filter_size_y: 2 padding: 2 padding_y: 0"),
     ("conv", [6, 17, 21], "num_filters: 10 filter_size: 3 stride: 2 padding: 1 dilation: 2 groups: 2"),

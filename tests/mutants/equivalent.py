@@ -109,8 +109,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "the area is a ratio, in which the sign cancels",
     (
         "embedding_y",
-        "if padding_id is not None and ids[n] == padding_id:",
-        "if ids[n] == padding_id:",
+        "if padding_id is not None and ids[n, b] == padding_id:",
+        "if ids[n, b] == padding_id:",
     ): FOLDED,
     (
         "ctc_cost",

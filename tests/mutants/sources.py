@@ -82,7 +82,8 @@ def sources(name: str | None = None) -> list[Source]:
 
 def _own(definition: Definition) -> list[Function]:
     if isinstance(definition, LayerDefinition):
-        return [function for function in definition.functions if function.role != "bias"]
+        # With the derived gradients: a wrong one has to be noticed like one that is written.
+        return [function for function in definition.complete().functions if function.role != "bias"]
     assert isinstance(definition, Elementwise)
     return [function for function in (definition.direction, definition.function) if function is not None]
 

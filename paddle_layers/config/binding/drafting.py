@@ -149,7 +149,7 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
             ok = False
         seen[name] = place
         if not _is_param(name, made):
-            hint = name_hint(name, known, "it has no parameters")
+            hint = name_hint(name, known, "it has no parameters") if name not in known else "remove `bias: false`"
             if is_a(made.definition, GROUP):
                 hint = "write `param` in the layer that has the parameter, inside the step"
             report.add("E112", f"`{made.definition.name}` has no parameter `{name}`", place, help=hint)
