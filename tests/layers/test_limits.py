@@ -21,7 +21,8 @@ def pointwise() -> Iterator[pytest.param]:
     for definition in pl.registry.values():
         fields = [*definition.inputs.values(), *definition.outputs.values()]
         one_to_one = [field.text for field in fields if not field.repeatable] == ["...", "..."]
-        if one_to_one and "output_types" not in definition.hooks and not definition.facts.is_random:
+        dense = all("DENSE" in getattr(field, "kinds", (field.kind,)) for field in fields)
+        if one_to_one and dense and "output_types" not in definition.hooks and not definition.facts.is_random:
             for number, example in enumerate(definition.examples):
                 yield pytest.param(definition, example.settings, id=f"{definition.name}-{number}")
 

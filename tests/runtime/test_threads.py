@@ -395,6 +395,6 @@ def test_no_lock_of_the_package_is_lost_by_a_fork() -> None:
     assert found == {
         "define/concurrency.py",
         "runtime/devices/cpu/pool.py",  # the pool is renewed as a whole
-        "runtime/devices/cuda/round_robin.py",  # the simulator; a device does not outlive a fork
+        "runtime/devices/cuda/simulator.py",  # the simulator; a device does not outlive a fork
         "training/processes/watchdog.py",  # its thread is that of a training
     }
