@@ -62,6 +62,8 @@ def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_read
     x, y = next(iter(layer.inputs.values())), next(iter(layer.outputs.values()))
     if y.repeatable or x.axes != y.axes or x.name in back_reads:
         return False
+    if y.kind not in x.kinds:  # ids have 8 bytes, numbers 4
+        return False
     writing = next(at for at, function in enumerate(forward) if y.name in function.target_names)
     readers = [function for function in forward[writing:] if x.name in function.args]  # who ran before has read x
     return all(
