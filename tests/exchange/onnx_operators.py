@@ -184,7 +184,7 @@ def moves() -> Iterator[Case]:
         made = [node("Relu", "x", to="r"), node("Cast", "r", to="c"), node("Cast", "c")]
         for cast, kind in zip(made[1:], (to, 1), strict=True):
             cast.attribute.append(helper.make_attribute("to", kind))
-        yield one(f"Cast {to}", made, (5,), 13, to in (1, 11))
+        yield one(f"Cast {to}", made, (5,), 13, to in (1, 9, 11))
     for axis, index in itertools.product((1, 2, -1), (0, -1, [1], [0, 1])):
         yield one(f"Gather {axis} {index}", node("Gather", "x", "i", axis=axis), SHAPE, 13, i=np.int64(index))
     for order, axis, sizes in itertools.product(itertools.permutations(range(1, 4)), (2, 3), ([1, 3], [1, 2], [3, 1])):
