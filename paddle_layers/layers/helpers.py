@@ -73,13 +73,3 @@ def uniform(key, i):
     """Number in [0, 1), a multiple of 2**-24: the same on every device, at any thread count and after a resume."""
     # 24 bits are the mantissa of a float32, so that the product is exact and never rounds up to 1.
     return real(philox(key, i) >> 8) * 5.9604644775390625e-08
-
-
-def ratio(part: float, whole: float) -> float:
-    """Share of the whole; of nothing there is no share (NaN)."""
-    return part / whole if whole else math.nan
-
-
-def f_measures(correct: float, found: float, wanted: float) -> tuple[float, float, float]:
-    """Precision, recall and their harmonic mean F1."""
-    return ratio(correct, found), ratio(correct, wanted), ratio(2 * correct, found + wanted)

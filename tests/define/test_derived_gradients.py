@@ -380,6 +380,7 @@ OUTSIDE = {
     "return x[i:][0]": (1, "it uses `x` other than by its elements, `x[i]`"),
     "low, high = x[i], 1.0\n    return low * high": (1, "an assignment of several values at once"),
     "return math.gamma(x[i])": (1, "`math.gamma` has no derivative rule"),
+    "return x[i] or 1.0": (1, "`x[i] or 1.0` has no derivative rule"),
     "return x[i] % 2.0": (1, "`x[i] % 2.0` has no derivative rule"),
     "v = [x[i], 1.0]\n    return v[0]": (1, "`[x[i], 1.0]` has no derivative rule"),
     "v = x[i]\n    while v > 1.0:\n        v = v / 2.0\n    return v": (2, "`while v > 1.0:` has no derivative"),

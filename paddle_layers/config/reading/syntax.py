@@ -99,15 +99,15 @@ def other_file(path: Path, content: bytes) -> OtherFile | None:
     """The kind of a file that is not a config; None if it may be a config."""
     first = next((ending for start, ending in _FIRST_BYTES.items() if content.startswith(start)), "")
     # The extension decides before the content: `.pt` files are zip files, too.
-    found = _ENDINGS.get(path.suffix.lower()) or _ENDINGS.get(first)
+    kind = _ENDINGS.get(path.suffix.lower()) or _ENDINGS.get(first)
     # Notepad's "Unicode": as UTF-8 its first byte is invalid, which says nothing about the remedy.
-    if found is None and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        found = OtherFile("UTF-16 text", "save it as UTF-8")
+    if kind is None and content[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        kind = OtherFile("UTF-16 text", "save it as UTF-8")
     # The header length of safetensors, 64 bits in little-endian order, and the JSON header: its upper bytes are zero
     # below 16 MiB.
-    if found is None and content[8:9] == b"{" and content[3:8] == bytes(5):
-        found = _ENDINGS[".safetensors"]
-    return found._replace(help=found.help.format(file=path)) if found is not None else None
+    if kind is None and content[8:9] == b"{" and content[3:8] == bytes(5):
+        kind = _ENDINGS[".safetensors"]
+    return kind._replace(help=kind.help.format(file=path)) if kind is not None else None
 
 
 def other_text(text: str, errors: int) -> OtherFile | None:

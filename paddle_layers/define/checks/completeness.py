@@ -68,14 +68,14 @@ def _derived_gradients(layer: LayerDefinition, computed: set[str]) -> list[Funct
     inputs = [field for field in dense if field.derivative]
     if not written and (not layer.outputs or (dense and not inputs)):
         return []
-    found = [] if written else [derived_gradient(layer, field) for field in inputs]
+    gradients = [] if written else [derived_gradient(layer, field) for field in inputs]
     for name, field in layer.params.items():
         if f"d{name}" not in computed and field is not layer.bias:
             function = derived_gradient(layer, field)
-            if function is None and (written or any(found)):
+            if function is None and (written or any(gradients)):
                 raise layer.error(f"parameter `{name}` has no gradient: no output depends on it")
-            found.append(function)
-    return [function for function in found if function is not None]
+            gradients.append(function)
+    return [function for function in gradients if function is not None]
 
 
 def _check_absent_outputs(layer: LayerDefinition) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from ..errors import DefinitionError
 from ..fields.tensors import Field, Output
@@ -118,14 +118,14 @@ class _Gradient(Tangent):
         uses = {id(use): use for use in self.program.value_uses(self.variable)}
         for node in ast.walk(self.program.tree):
             if self._is_element_load(node):
-                uses.pop(id(node.value), None)  # type: ignore[attr-defined]
+                uses.pop(id(node.value), None)
             elif isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
                 uses.pop(id(node.left), None)
         for use in uses.values():
             at = ", ".join(self.target.indices)
             raise NotDerivable(f"it uses `{self.variable}` other than by its elements, `{self.variable}[{at}]`", use)
 
-    def _is_element_load(self, node: ast.AST) -> bool:
+    def _is_element_load(self, node: ast.AST) -> TypeGuard[ast.Subscript]:
         if not (isinstance(node, ast.Subscript) and self._is_element(node)):
             return False
         parts = parts_of(node)
@@ -140,16 +140,16 @@ class _Gradient(Tangent):
             first, second = list(places)[:2]
             raise NotDerivable(f"it reads both `{first}` and `{second}`", places[second])
         (load,) = places.values()
-        found: list[str] = []
+        indices: list[str] = []
         for part, axis in zip(parts_of(load), axes, strict=True):
-            if not isinstance(part, ast.Name) or part.id in found or not self._spans(part.id, axis.name):
+            if not isinstance(part, ast.Name) or part.id in indices or not self._spans(part.id, axis.name):
                 raise NotDerivable(
                     f"it reads `{ast.unparse(load)}`, where `{ast.unparse(part)}` is neither an index of "
                     f"`{self.out.name}` along the same axis nor the variable of a loop over the whole axis",
                     load,
                 )
-            found.append(part.id)
-        return found
+            indices.append(part.id)
+        return indices
 
     def _spans(self, index: str, axis: str) -> bool:
         """Whether an index runs through an axis once: as the index of the output, or in loops."""
@@ -191,8 +191,8 @@ class _Gradient(Tangent):
         renamed = {name: f"{name}_" for name in lead if name not in self.own}
         renamed |= dict(zip(self.own, lead, strict=True))
         result = [] if self.output is None else [self.out.name]
-        asked = [f"d{self.out.name}", *result, *self.origin.args[len(self.origin.indices) :]]
-        args = [*lead, *(name for name in asked if name in loads)]
+        arguments = [f"d{self.out.name}", *result, *self.origin.args[len(self.origin.indices) :]]
+        args = [*lead, *(name for name in arguments if name in loads)]
         self._check_rows(args)
         name = f"{self.layer.name}_d{self.target.name}"
         tree = function_tree(self.program.tree, name, args, [copied(part, renamed) for part in body])

@@ -46,18 +46,25 @@ CONSTANT = frozenset({"ceil", "floor", "int", "isfinite", "isinf", "isnan", "len
 """Piecewise constant functions: their derivative is 0 wherever they have one."""
 
 
+def number(node: ast.expr) -> float | None:
+    """The number of a constant; None for another expression."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return float(value) if isinstance(value, (int, float)) else None
+
+
 def is_zero(node: ast.expr) -> bool:
     """Whether an expression is the number 0."""
-    return isinstance(node, ast.Constant) and node.value == 0.0
+    return number(node) == 0.0
 
 
 def multiply(a: ast.expr, b: ast.expr) -> ast.expr:
     """The product; from a branch that is 0 remains 0, also where the other factor is infinite."""
     if is_zero(a) or is_zero(b):
         return ZERO
-    for factor, other in ((a, b), (b, a)):
-        if isinstance(factor, ast.Constant) and abs(factor.value) == 1.0:  # type: ignore[arg-type]
-            return other if factor.value == 1.0 else negate(other)
+    m, n = number(a), number(b)
+    for factor, other in ((m, b), (n, a)):
+        if factor in (1.0, -1.0):
+            return other if factor == 1.0 else negate(other)
     if isinstance(b, ast.IfExp):
         return select(b.test, multiply(a, b.body), multiply(a, b.orelse))
     if isinstance(a, ast.IfExp):
@@ -68,8 +75,8 @@ def multiply(a: ast.expr, b: ast.expr) -> ast.expr:
         return multiply(multiply(a, b.left), b.right)
     if isinstance(b, ast.BinOp) and isinstance(b.op, ast.Div):
         return divide(multiply(a, b.left), b.right)
-    if isinstance(a, ast.Constant) and isinstance(b, ast.Constant):
-        return ast.Constant(a.value * b.value)  # type: ignore[operator]
+    if m is not None and n is not None:
+        return ast.Constant(m * n)
     return ast.BinOp(a, ast.Mult(), b)
 
 
@@ -86,8 +93,9 @@ def add(a: ast.expr, b: ast.expr) -> ast.expr:
     """The sum."""
     if is_zero(a) or is_zero(b):
         return b if is_zero(a) else a
-    if isinstance(a, ast.Constant) and isinstance(b, ast.Constant):
-        return ast.Constant(a.value + b.value)  # type: ignore[operator]
+    m, n = number(a), number(b)
+    if m is not None and n is not None:
+        return ast.Constant(m + n)
     return ast.BinOp(a, ast.Sub(), negate(b)) if _is_negative(b) else ast.BinOp(a, ast.Add(), b)
 
 
@@ -95,8 +103,9 @@ def negate(node: ast.expr) -> ast.expr:
     """The negative of an expression, with the sign at its first factor."""
     if is_zero(node):
         return ZERO
-    if isinstance(node, ast.Constant):
-        return ast.Constant(-node.value)  # type: ignore[operator]
+    value = number(node)
+    if value is not None:
+        return ast.Constant(-value)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return node.operand
     if isinstance(node, ast.IfExp):
@@ -139,8 +148,8 @@ def _filled(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:
         a, b = _filled(node.left, values), _filled(node.right, values)
         if isinstance(node.op, ast.Sub):
             return add(a, negate(b))
-        made = {ast.Add: add, ast.Mult: multiply, ast.Div: divide}.get(type(node.op))
-        return made(a, b) if made is not None else ast.BinOp(a, node.op, b)
+        combine = {ast.Add: add, ast.Mult: multiply, ast.Div: divide}.get(type(node.op))
+        return combine(a, b) if combine is not None else ast.BinOp(a, node.op, b)
     return node
 
 
@@ -149,4 +158,5 @@ def _is_negative(node: ast.expr) -> bool:
         return _is_negative(node.left)
     if isinstance(node, ast.UnaryOp):
         return isinstance(node.op, ast.USub)
-    return isinstance(node, ast.Constant) and node.value < 0.0  # type: ignore[operator]
+    value = number(node)
+    return value is not None and value < 0.0

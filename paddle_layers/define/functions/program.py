@@ -148,42 +148,49 @@ def loads_of(body: list[ast.stmt]) -> set[str]:
 def without_dead_code(body: list[ast.stmt]) -> list[ast.stmt]:
     """Without the assignments that nothing reads."""
     needed: set[str] = set()
-    while _need(body, needed):
+    while _add_needed(body, needed):
         pass
-    return _kept(body, needed)
+    return _needed(body, needed)
 
 
-def _need(body: list[ast.stmt], needed: set[str]) -> bool:
+def _add_needed(body: list[ast.stmt], needed: set[str]) -> bool:
     """Add the names that the needed statements read; whether there are new ones."""
     before = len(needed)
     for statement in body:
         if isinstance(statement, (ast.If, ast.For)):
             for part in _blocks(statement):
-                _need(part, needed)
-            if any(_kept(part, needed) for part in _blocks(statement)):
+                _add_needed(part, needed)
+            if any(_needed(part, needed) for part in _blocks(statement)):
                 needed |= names_of(statement.test if isinstance(statement, ast.If) else statement.iter)
-        elif _kept([statement], needed):
+        elif _needed([statement], needed):
             needed |= loads_of([statement])
     return len(needed) > before
 
 
-def _kept(body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
-    kept: list[ast.stmt] = []
+def _needed(body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
+    statements: list[ast.stmt] = []
     for statement in body:
         if isinstance(statement, (ast.If, ast.For)):
-            blocks = [_kept(part, needed) for part in _blocks(statement)]
+            blocks = [_needed(part, needed) for part in _blocks(statement)]
             if isinstance(statement, ast.If) and any(blocks):
                 new: ast.stmt = ast.If(statement.test, blocks[0] or [ast.Pass()], blocks[1])
-                kept.append(ast.copy_location(new, statement))
+                statements.append(ast.copy_location(new, statement))
             elif isinstance(statement, ast.For) and any(blocks):
-                kept.append(ast.copy_location(ast.For(statement.target, statement.iter, blocks[0], []), statement))
+                statements.append(
+                    ast.copy_location(ast.For(statement.target, statement.iter, blocks[0], []), statement)
+                )
         elif isinstance(statement, ast.Return):
-            return [*kept, statement]
-        elif not isinstance(statement, ast.Pass):
-            targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]  # type: ignore[attr-defined]
-            if any(names_of(target) & needed for target in targets):
-                kept.append(statement)
-    return kept
+            return [*statements, statement]
+        elif any(names_of(target) & needed for target in _targets(statement)):
+            statements.append(statement)
+    return statements
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    """The targets of an assignment; none of another statement."""
+    if isinstance(statement, ast.Assign):
+        return statement.targets
+    return [statement.target] if isinstance(statement, ast.AugAssign) else []
 
 
 def _blocks(statement: ast.If | ast.For) -> list[list[ast.stmt]]:

@@ -29,7 +29,11 @@ from .program import Program, copied, names_of, without_dead_code
 Call = Callable[..., Any]
 
 INLINE, INLINE_BRANCHES = 24, 120
-"""Nodes of a derivative that takes the place of its name; of one with branches, in which a 0 is folded then."""
+"""Maximum number of nodes of a derivative that takes the place of its name; of one with branches, where zeros fold.
+
+Longer ones keep their names, so that they are computed once. Chosen for readable derived functions, not tuned
+for speed.
+"""
 
 
 class NotDerivable(Exception):
@@ -82,7 +86,7 @@ class Tangent:
         """Whether an expression depends on the variable; piecewise constant ones do not."""
         if isinstance(node, ast.Name):
             return node.id in self.active
-        if isinstance(node, (ast.Compare, ast.BoolOp, ast.Attribute, ast.Constant)):
+        if isinstance(node, (ast.Compare, ast.Attribute, ast.Constant)):
             return False
         if isinstance(node, ast.Subscript):
             return self._is_element(node) or self.is_active(node.value)
@@ -175,14 +179,14 @@ class Tangent:
         program = _program(helper)
         written = helper.__globals__.get(f"{helper.__name__}_derivative")
         if place == 0 and written in HELPERS and _program(written).arguments == program.arguments:
-            found: Call = written
+            derivative: Call = written
         else:
             try:
-                found = derived_helper(helper, program.arguments[place])
+                derivative = derived_helper(helper, program.arguments[place])
             except NotDerivable as error:
                 raise NotDerivable(f"in `{helper.__name__}`, {error}", node) from None
-        self.helpers[found.__name__] = found
-        return str(found.__name__)
+        self.helpers[derivative.__name__] = derivative
+        return str(derivative.__name__)
 
     # ---- statements
 
@@ -248,8 +252,8 @@ class Tangent:
         """Assignments of the known derivatives of names to which the statements assign."""
         nodes = (node for statement in statements for node in ast.walk(statement))
         names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        found = {name: self.known.pop(name) for name in sorted(names & self.known.keys())}
-        return [ast.Assign([ast.Name(self.tangent(name), ast.Store())], value) for name, value in found.items()]
+        settled = {name: self.known.pop(name) for name in sorted(names & self.known.keys())}
+        return [ast.Assign([ast.Name(self.tangent(name), ast.Store())], value) for name, value in settled.items()]
 
     def _branch(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """A block that is not always executed, or several times: what it knows is not known after it."""
@@ -310,13 +314,13 @@ class Tangent:
                     )
             if isinstance(statement, ast.Assign):
                 defined = defined | {name for target in statement.targets for name in names_of(target)}
-            found = [self._check_order(block, own, defined) for block in inner]
-            if len(found) == 2:
-                defined = found[0] & found[1]
+            branches = [self._check_order(block, own, defined) for block in inner]
+            if len(branches) == 2:
+                defined = branches[0] & branches[1]
         return defined
 
 
-@functools.lru_cache(maxsize=1 << 10)
+@functools.cache
 def _program(helper: Call) -> Program:
     return Program.of(helper)
 
@@ -344,10 +348,10 @@ def derived_helper(helper: Call, argument: str) -> Call:
         call = compiled(tree, helper, tangent.helpers, f"the helper `{helper.__name__}`")
         HELPERS[call] = name
         _DERIVED_HELPERS[key] = call
-    found = _DERIVED_HELPERS[key]
-    if found is None:
+    derivative = _DERIVED_HELPERS[key]
+    if derivative is None:
         raise NotDerivable("which calls itself")
-    return found
+    return derivative
 
 
 def function_tree(origin: ast.FunctionDef, name: str, args: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:

@@ -102,9 +102,9 @@ def read_lock(package: str) -> Lock:
         return {}
     try:
         lock: Any = json.loads(path.read_text(encoding="utf-8"))
-        entries = {kind: {name: _read_entry(entry) for name, entry in found.items()} for kind, found in lock.items()}
-        for found in entries.values():
-            _check_unique(found)
+        entries = {kind: {name: _read_entry(entry) for name, entry in own.items()} for kind, own in lock.items()}
+        for own in entries.values():
+            _check_unique(own)
         return entries
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path} is not a lock file of numbers: {error}") from error

@@ -68,13 +68,13 @@ def convert(model: Model) -> Outcome:
     for reading in READINGS:
         conversion = _Conversion(model, reading)
         fixed = reading == "tokens" and not conversion.graph_inputs.refused
-        found = conversion.run()
+        outcome = conversion.run()
         # Any first axis could be read as steps; only a recurrence or attention shows that it is meant so.
-        unfounded = reading == "time-major" and not _has_steps(found)
+        without_steps = reading == "time-major" and not _has_steps(outcome)
         # Where all inputs have fixed sizes, the last reading refuses only what has no layer.
-        fewer = best is None or len(found.refused) < len(best.refused) + fixed
-        if best is None or (fewer and not unfounded):
-            best = found
+        fewer = best is None or len(outcome.refused) < len(best.refused) + fixed
+        if best is None or (fewer and not without_steps):
+            best = outcome
         if not best.refused:
             break
     assert best is not None
@@ -191,10 +191,10 @@ class _Conversion:
                 return found
         sample = repeated_constants.sample_of(node, inputs)
         if sample is not None:
-            found = folded(sample.node, sample.inputs, opset, self.budget)
-            if found is not None:
+            constants = folded(sample.node, sample.inputs, opset, self.budget)
+            if constants is not None:
                 self.outcome.folded.append(node)
-                return [repeated_constants.for_each_sample(one, sample.batch, node) for one in found]
+                return [repeated_constants.for_each_sample(one, sample.batch, node) for one in constants]
         if handler is None:
             raise NotSupported(_unknown(node))
         captured = {name: self.values[name] for name in node.captured}

@@ -36,34 +36,24 @@ def sample_of(node: OnnxNode, inputs: Sequence[Any]) -> Sample | None:
     repeated = [one for one in inputs if isinstance(one, RepeatedConstant)]
     if not repeated or not all(one is None or isinstance(one, (ConstantValue, RepeatedConstant)) for one in inputs):
         return None
-    samples = [_sample(one) if isinstance(one, RepeatedConstant) else one for one in inputs]
-    rank = len(repeated[0].layout)
-    if any(isinstance(one, RepeatedConstant) and own is None for one, own in zip(inputs, samples, strict=True)):
+    rank, samples = len(repeated[0].layout), [own for one in repeated if (own := _sample(one)) is not None]
+    if len(samples) < len(repeated) or len({len(own.array) for own in samples}) > 1:
         return None
     if any(len(one.layout) != rank or one.shape[0] != repeated[0].shape[0] for one in repeated):
         return None
-    if (
-        len(
-            {
-                len(own.array)
-                for one, own in zip(inputs, samples, strict=True)
-                if isinstance(one, RepeatedConstant) and own
-            }
-        )
-        > 1
-    ):
-        return None
-    made = Sample(node, samples, repeated[0].order[0])
+    rest = iter(samples)
+    operands = [next(rest) if isinstance(one, RepeatedConstant) else one for one in inputs]
+    sample = Sample(node, operands, repeated[0].order[0])
     if node.operator in ELEMENTWISE:
         # The first axis of a constant of this rank meets the batch: with other sizes than 1 samples would differ.
         shapes = [one.array.shape for one in inputs if isinstance(one, ConstantValue)]
-        return made if all(len(shape) < rank or (len(shape) == rank and shape[0] == 1) for shape in shapes) else None
+        return sample if all(len(shape) < rank or (len(shape) == rank and shape[0] == 1) for shape in shapes) else None
     if any(len(one.layout[0]) > 1 for one in repeated):
         return None
-    if node.operator == "Expand" and isinstance(inputs[0], RepeatedConstant) and isinstance(samples[1], ConstantValue):
-        return _expanded(made, rank)
+    if node.operator == "Expand" and isinstance(inputs[0], RepeatedConstant) and isinstance(operands[1], ConstantValue):
+        return _expanded(sample, rank)
     if node.operator in ALONG_AXIS:
-        return made if isinstance(inputs[0], RepeatedConstant) and _inside(made, rank) else None
+        return sample if isinstance(inputs[0], RepeatedConstant) and _inside(sample, rank) else None
     return None
 
 

@@ -19,7 +19,7 @@ from paddle_layers.define import (
     require,
     result,
 )
-from paddle_layers.layers.helpers import ratio
+from paddle_layers.layers.metrics.ratios import ratio
 
 from .box_maps import check_corners
 from .boxes import jaccard

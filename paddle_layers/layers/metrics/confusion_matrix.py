@@ -5,8 +5,8 @@ import math
 from paddle_layers.define import Example, Float, Input, Int, Stat, Temp, double, each, infer, layer, real, result
 from paddle_layers.layers.checks import check_labels_or_ignored
 
-from ..helpers import ratio
 from .classification import precision_recall_counts, precision_recall_guess, precision_recall_share
+from .ratios import ratio
 
 
 @layer(

@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Example, Input, Int, Stat, double, each, infer, layer, require, result
 
-from ..helpers import ratio
+from .ratios import ratio
 
 
 @layer(

@@ -49,7 +49,7 @@ def find_chunked_losses(graph: Graph, read: Collection[str], dtype: str) -> list
         return []
     readers = Counter(value for op in graph.ops for value in op.inputs)
     makers = {value: op for op in graph.ops for value in op.outputs}
-    found = []
+    losses = []
     for op in graph.ops:
         scores = op.inputs[0] if op.layer.name == "softmax_with_loss" else None
         maker = makers.get(scores) if scores is not None else None
@@ -58,8 +58,8 @@ def find_chunked_losses(graph: Graph, read: Collection[str], dtype: str) -> list
         size = max(FEWEST, CHUNK_BYTES // (scores.type.columns * np.dtype(dtype).itemsize) // FEWEST * FEWEST)
         chunks = Chunks(scores.domain, size)
         if _fits(maker, op) and choose(partial(_are_enough, chunks)):
-            found.append(ChunkedLoss(maker, op, chunks))
-    return found
+            losses.append(ChunkedLoss(maker, op, chunks))
+    return losses
 
 
 def _are_enough(chunks: Chunks, rows: RowsOf) -> bool:
