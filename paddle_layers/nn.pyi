@@ -5855,6 +5855,30 @@ def tanh(
     x: values of any shape
     """
 
+def target_norm(
+    x: Value,
+    target: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Target standardization: predictions in the units of the data, and standardized targets for the loss.
+
+    `y = x * deviation + mean`; `z = (target - mean) / deviation`. Mean and standard deviation of the target are
+    measured and saved as those of `data_norm`, and both outputs use the same: `x` is the prediction in standard units,
+    a loss compares it with `z`, and `y` is the output of the network for predictions, metrics and other frameworks.
+    Without the target, as in predictions, `z` is NaN.
+
+    x: predictions in standard units
+    target: targets of a data layer
+    """
+
 def tensor(
     a: Value,
     b: Value,

@@ -1,4 +1,4 @@
-"""Initial weights (warm start, fine-tuning) from another training, and initial statistics of `data_norm` layers."""
+"""Initial weights (warm start, fine-tuning) from another training, and statistics of `data_norm` and `target_norm`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.config.binding.steps import MEASURED
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.training import Training, WeightsSettings
 from paddle_layers.data import Batches, Stream
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from paddle_layers.config.wiring.nodes import Node
     from paddle_layers.runtime import Net, Parameter
 
-DATA_NORM = "data_norm"
+TARGET_NORM = "target_norm"
 ROWS_AT_ONCE = 4096
 """Rows that are read at once."""
 VALUES_AT_ONCE = 2**24
@@ -90,7 +91,7 @@ def known_preprocessing(training: Training, settings: WeightsSettings | None) ->
 
 
 def _first_readers(network: Network, value: str) -> set[str]:
-    """The layers with parameters that a value reaches first; `data_norm` leaves columns in their places."""
+    """The layers with parameters that a value reaches first; normalizations leave columns in their places."""
     found, reached = set(), {value}
     for node in network.nodes:
         if reached.isdisjoint(node.inputs):
@@ -98,7 +99,7 @@ def _first_readers(network: Network, value: str) -> set[str]:
         learned = _has_values(node)
         if learned:
             found.add(node.name)
-        if not learned or node.definition.name == DATA_NORM:
+        if not learned or node.definition.name in MEASURED:
             reached.update(node.output_names)
     return found
 
@@ -174,18 +175,38 @@ def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def check_data_norms(training: Training) -> None:
-    """Raise `ConfigError` for one that reads no data layer: what it would read changes while the network learns."""
+    """Raise `ConfigError` for a layer that does not read a data layer, and for losses that mix units."""
     network = training.network
     sources, trained = ({*_data_layers(training, phase)} for phase in ("test", "train"))
     for node in _data_norms(training):
-        read = node.inputs[0]
-        if read in trained:
+        position, kind = MEASURED[node.definition.name], node.definition.name
+        if position >= len(node.inputs):
+            message = "the target is missing, the second input: its statistics are those of the predictions"
+            raise network.error(node.name, message, help='add the data layer of the target, as in `input: "price"`')
+        read = node.inputs[position]
+        if read not in trained:
+            # What it would read changes while the network learns.
+            where = "exists only in the test phase" if read in sources else "is computed by a layer"
+            message = f"`{read}` {where}, but `{kind}` computes its statistics from the training data"
+            raise network.error(
+                node.name, message, help="connect it to a data layer of the train phase, or use `batch_norm`"
+            )
+        if kind == TARGET_NORM:
+            _check_units(training, node)
+
+
+def _check_units(training: Training, norm: Node) -> None:
+    """Raise `ConfigError` for a layer that compares standardized with other values."""
+    (x, target), (y, z) = norm.inputs, norm.output_names
+    pairs = {(standard, units) for standard in (x, z) for units in (y, target)}
+    for node in (node for phase in ("train", "test") for node in _nodes(training, phase)):
+        both = tuple(node.inputs[:2])
+        if node is norm or not (costs_of(node) or node.definition.stats):
             continue
-        where = "exists only in the test phase" if read in sources else "is computed by a layer"
-        message = f"`{read}` {where}, but `{DATA_NORM}` computes its statistics from the training data"
-        raise network.error(
-            node.name, message, help="connect it to a data layer of the train phase, or use `batch_norm`"
-        )
+        if both in pairs or both[::-1] in pairs:
+            message = f"`{both[0]}` and `{both[1]}` have different units: one is standardized by `{norm.name}`"
+            help_ = f"compare `{x}` with `{z}`, as losses do, or `{y}` with `{target}`"
+            raise training.network.error(node.name, message, help=help_)
 
 
 def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *, known: Collection[str]) -> None:
@@ -202,21 +223,26 @@ def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *,
                 f"layer `{node.name}` computes its statistics from all data before the first step, which needs arrays "
                 "instead of batches, or initial weights that contain the statistics"
             )
-        feed = next(feed for feed in train.feeds or () if feed.layer == node.inputs[0])
-        most = VALUES_AT_ONCE // max(1, feed.wanted.size) if train.dataset.is_stored else ROWS_AT_ONCE
-        rows = max(1, min(ROWS_AT_ONCE, most))
-        mean, deviation = _moments(
-            _by_channel(train.fed_readable(feed.layer, train.part[first : first + rows]))
-            for first in range(0, train.count, rows)
-        )
+        mean, deviation = fed_moments(train, node.inputs[MEASURED[node.definition.name]])
         net.states[f"{node.name}.mean"].value = mean
         net.states[f"{node.name}.deviation"].value = deviation
 
 
+def fed_moments(train: Batches, layer: str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation of each column that a data layer is fed; 1 for a constant column."""
+    feed = next(feed for feed in train.feeds or () if feed.layer == layer)
+    most = VALUES_AT_ONCE // max(1, feed.wanted.size) if train.dataset.is_stored else ROWS_AT_ONCE
+    rows = max(1, min(ROWS_AT_ONCE, most))
+    return _moments(
+        _by_channel(train.fed_readable(layer, train.part[first : first + rows]))
+        for first in range(0, train.count, rows)
+    )
+
+
 def _data_norms(training: Training) -> Collection[Node]:
-    """The `data_norm` layers in either phase, with the level and the stages of the training."""
+    """The layers with measured statistics in either phase, with the level and the stages of the training."""
     found = (node for phase in ("train", "test") for node in _nodes(training, phase))
-    return {node.name: node for node in found if node.definition.name == DATA_NORM}.values()
+    return {node.name: node for node in found if node.definition.name in MEASURED}.values()
 
 
 def _data_layers(training: Training, phase: str) -> Iterator[str]:

@@ -23,7 +23,7 @@ from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .processes.restrictions import check_sharing
 from .results.result_names import check_further
 from .schedules import check_rates
-from .training_checks import check_learning, planned_steps
+from .training_checks import check_learning, large_targets, planned_steps
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
@@ -91,6 +91,8 @@ def prepare(
             f"note: batch_size is {training.batch_size}, but there are only {rows} samples: every step takes all of "
             "them, and an epoch is one step"
         )
+    for note in large_targets(training, train):
+        say(note)
     total = planned_steps(training, train)
     check_rates(training, total)
     if ranks.count > 1:

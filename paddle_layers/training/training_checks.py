@@ -6,14 +6,17 @@ import math
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.parameters import learning_names
-from paddle_layers.data import DataError
+from paddle_layers.data import Batches, DataError
 from paddle_layers.data.fitted_preprocessing import NOTHING
 from paddle_layers.define.definitions.elementwise import Elementwise
 
 from .callback_checks import callback_faults
-from .initial_weights import check_data_norms, first_weights, known_preprocessing
+from .inference.outputs import has_own_parameters
+from .initial_weights import check_data_norms, fed_moments, first_weights, known_preprocessing
 from .problems import TrainingError
 from .results.folders import check_output_folder, output_folder
 from .results.logs import check_formats
@@ -25,7 +28,13 @@ if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.config.diagnostics.diagnostic import Diagnostic
     from paddle_layers.config.training import Training
-    from paddle_layers.data import Batches, Stream
+    from paddle_layers.data import Stream
+
+
+NUMBER_COSTS = ("square_error", "huber_regression", "smooth_l1")
+"""Losses of regression."""
+LARGE_TARGET = 50
+"""Root mean square of targets that a new network, whose outputs are about 1, needs many steps to reach."""
 
 
 def training_faults(training: Training) -> list[Diagnostic]:
@@ -109,3 +118,23 @@ def planned_steps(training: Training, train: Batches | Stream) -> int:
             "`steps` instead, or pass an object with a length"
         )
     return training.steps or (training.epochs or 1) * math.ceil(len(train) / training.accumulate)
+
+
+def large_targets(training: Training, train: Batches | Stream) -> Iterator[str]:
+    """Notes about regression targets that are not standardized. Data that are read lazily are not read for this."""
+    nodes = selected(training, "train").nodes
+    producers = {name: node for node in nodes for name in node.output_names}
+    for node in nodes:
+        if node.definition.name not in NUMBER_COSTS or not isinstance(train, Batches) or train.dataset.is_stored:
+            continue
+        found, target = (producers[name] for name in node.inputs[:2])
+        if target.definition.inputs or not has_own_parameters(found):
+            continue
+        mean, deviation = fed_moments(train, node.inputs[1])
+        column = int(np.argmax(np.hypot(mean, deviation)))
+        if np.hypot(mean[column], deviation[column]) > LARGE_TARGET:
+            yield (
+                f"note: the target `{node.inputs[1]}` has the mean {mean[column]:.4g} and the standard deviation "
+                f"{deviation[column]:.4g}, far from the outputs of a new network, about 1: standardize it with the "
+                "layer `target_norm`"
+            )

@@ -25,9 +25,17 @@ def data_norm(inputs, params, attributes):
     return {"y": np.moveaxis(y, -1, 1), "mean": params["mean"], "deviation": params["deviation"]}
 
 
+def target_norm(inputs, params, attributes):
+    mean, deviation = (params[name].reshape(-1, *[1] * (inputs["x"].ndim - 2)) for name in ("mean", "deviation"))
+    target = inputs["target"] if inputs["target"] is not None else np.full(inputs["x"].shape, np.nan)
+    outputs = {"y": mean + deviation * inputs["x"], "z": (target - mean) / deviation}
+    return {**outputs, "mean": params["mean"], "deviation": params["deviation"]}
+
+
 REFERENCES = {
     "rms_norm": rms_norm,
     "row_l2_norm": row_l2_norm,
     "sum_to_one_norm": sum_to_one_norm,
     "data_norm": data_norm,
+    "target_norm": target_norm,
 }

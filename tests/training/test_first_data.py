@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import onnxruntime
 import pytest
 
+import paddle_layers as pl
 from paddle_layers.config import ConfigError
+from paddle_layers.config.trainingfiles import load_training
 from paddle_layers.data.fitted_preprocessing import NOTHING, read_fitted
-from paddle_layers.training import evaluate
+from paddle_layers.training import evaluate, predict
 from tests.training.helpers import train
 
 LABELS = """
@@ -127,3 +130,74 @@ def test_two_costs_of_one_value_have_errors_of_their_own(tmp_path):
     assert len(errors) == 2
     assert sum(errors) == pytest.approx(4), "what is predicted lies between 1 and 5"
     assert found.notes == ["the confusion matrix of `scores` ignores the sample weights of `third`"]
+
+
+TARGETS = """
+net {
+  layer { name: "x" type: "data" data { shape: 2 } }
+  layer { name: "price" type: "data" data { shape: 2 } }
+  layer { name: "score" type: "fc" input: "x" fc { size: 2 } }
+  layer { name: "norm" type: "target_norm" input: "score" input: "price" output: "found" output: "z" }
+  layer { name: "cost" type: "square_error" input: "score" input: "z" }
+}
+epochs: 300 batch_size: 10
+optimizer { type: "adam" learning_rate: 0.05 }
+"""
+
+
+def test_predictions_are_in_the_units_of_the_targets(tmp_path):
+    """Of two targets of very different scales, in predict, evaluate, ONNX models and a training from the weights."""
+    random = np.random.default_rng(0)
+    x = random.normal(size=(40, 2))
+    price = x @ [[3e4, 0.002], [-1e4, 0.001]] + [2e5, 5] + random.normal(size=(40, 2)) * [300, 2e-5]
+    path = tmp_path / "train.textproto"
+    path.write_text(TARGETS)
+    made = train(path, datasets={"train": {"x": x, "price": price}}, output=tmp_path / "first")[0]
+    found = predict(path, {"x": x}, weights=made.weights)
+    assert list(found.values) == ["found"]
+    np.testing.assert_allclose(found.values["found"], price, rtol=1e-2)
+    report = evaluate(path, {"x": x, "price": price}, weights=made.weights)
+    mean_error = np.abs(found.values["found"] - price).mean()
+    assert report.results["found.MAE"] == pytest.approx(mean_error, rel=0.01)
+    assert report.results["found.R2"] > 0.999
+
+    with pl.Net(load_training(path, sources_needed=False).network) as net:
+        net.load(made.weights)
+        pl.export_onnx(net, tmp_path / "net.onnx")
+    session = onnxruntime.InferenceSession(tmp_path / "net.onnx")
+    assert [one.name for one in session.get_outputs()] == ["found"]
+    np.testing.assert_allclose(session.run(None, {"x": x.astype(np.float32)})[0], found.values["found"], rtol=1e-5)
+
+    # In other units: the statistics are those of the weights, and predictions follow the new targets all the same.
+    anew = train(
+        path, datasets={"train": {"x": x, "price": price * 0.9}}, weights=made.weights, output=tmp_path / "anew"
+    )[0]
+    again = predict(path, {"x": x}, weights=anew.weights).values["found"]
+    np.testing.assert_allclose(again[:, 0], price[:, 0] * 0.9, rtol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ('"score" input: "z"', '"score" input: "price"', "`score` and `price` have different units"),
+        ('"score" input: "z"', '"z" input: "found"', "`z` and `found` have different units"),
+        ('"score" input: "price" output', '"score" output', "the target is missing, the second input"),
+        ('"score" input: "price" output', '"score" input: "score" output', "`score` is computed by a layer, but"),
+    ],
+)
+def test_units_are_not_mixed(tmp_path, before, after, message):
+    path, zeros = tmp_path / "train.textproto", np.zeros((4, 2))
+    path.write_text(TARGETS.replace(before, after))
+    with pytest.raises(ConfigError, match=message):
+        train(path, datasets={"train": {"x": zeros, "price": zeros}})
+
+
+@pytest.mark.parametrize(("scale", "prediction", "noted"), [(100, "fc", True), (1, "fc", False), (100, "slope", False)])
+def test_a_large_target_is_noted(tmp_path, scale, prediction, noted):
+    path, x = tmp_path / "train.textproto", np.arange(8.0).reshape(4, 2)
+    slope = 'layer { name: "scaled" type: "slope_intercept" input: "score" slope_intercept { slope: 100 } }'
+    cost = f'"{"score" if prediction == "fc" else "scaled"}" input: "price"'
+    text = TARGETS.replace('"score" input: "z"', cost).replace("300", "1")
+    path.write_text("\n".join(slope if '"norm"' in line else line for line in text.splitlines()))
+    said = train(path, datasets={"train": {"x": x, "price": scale * x}}, output=tmp_path / "out")[2]
+    assert ("standardize it with the layer `target_norm`" in said) == noted

@@ -12,7 +12,9 @@ from .binder import Bound
 from .blocks import BlockDefinition
 from .drafts import Draft
 
-GROUP, MEMORY, DATA_NORM = "recurrent_group", "memory", "data_norm"
+GROUP, MEMORY = "recurrent_group", "memory"
+MEASURED = {"data_norm": 0, "target_norm": 1}
+"""Layers with statistics of the training data, and the position of the input that is a data layer."""
 NETWORK, STEP, BLOCK = "network", "step", "block"
 """The context of a layer."""
 _MEMORY_HELP = "a memory holds a value of the previous time step"
@@ -110,7 +112,7 @@ def _reason_in_block(definition: LayerDefinition) -> tuple[str, str] | None:
         return "it belongs in the `step` of a `recurrent_group`", _MEMORY_HELP
     if not definition.inputs and not isinstance(definition, BlockDefinition):
         return "it has no inputs", "move it out, and pass its output to the block as an `input`"
-    if definition.name == DATA_NORM:
+    if definition.name in MEASURED:
         # Its parameters are means and deviations of the training data, which only exist directly after a data layer.
         return "its statistics are those of a data layer", "move it out, directly after the data layer"
     return None

@@ -329,3 +329,49 @@ def data_norm_y(n, c, i, x, mean, deviation):
 @onnx(DataNorm)
 def data_norm_onnx(graph, x, mean, deviation):
     return graph.Div(graph.Sub(x, graph.channels(mean, x)), graph.channels(deviation, x))
+
+
+@layer(
+    "target_norm",
+    elsewhere={"scikit-learn": "TransformedTargetRegressor"},
+    terms=("target standardization", "target scaling", "regression", "inverse transform", "denormalization"),
+    since=1,
+)
+class TargetNorm:
+    """Target standardization: predictions in the units of the data, and standardized targets for the loss.
+
+    `y = x * deviation + mean`; `z = (target - mean) / deviation`. Mean and standard deviation of the target are
+    measured and saved as those of `data_norm`, and both outputs use the same: `x` is the prediction in standard units,
+    a loss compares it with `z`, and `y` is the output of the network for predictions, metrics and other frameworks.
+    Without the target, as in predictions, `z` is NaN.
+    """
+
+    x = Input("N C ...", "predictions in standard units", seq=(0, 1, 2))
+    target = Input("N C ...", "targets of a data layer", seq=(0, 1, 2), optional=True)
+    mean = State("C", "mean of the targets in the training data")
+    deviation = State("C", "standard deviation of the targets in the training data", init="one")
+    y = Output("N C ...", "predictions in the units of the target")
+    z = Output("N C ...", "standardized targets", nan="without labels")
+    examples = (
+        Example(x="1", target="1"),
+        Example(x="3"),
+        Example(x="2x3x2", target="2x3x2"),
+        Example(x="sequence of 1", target="sequence of 1"),
+    )
+
+
+@each(TargetNorm.y)
+def target_norm_y(n, c, i, x, mean, deviation):
+    return x[n, c, i] * deviation[c] + mean[c]
+
+
+@each(TargetNorm.z)
+def target_norm_z(n, c, i, target, mean, deviation):
+    return math.nan if target is None else (target[n, c, i] - mean[c]) / deviation[c]
+
+
+@onnx(TargetNorm)
+def target_norm_onnx(graph, x, target, mean, deviation):
+    shift, scale = graph.channels(mean, x), graph.channels(deviation, x)
+    z = graph.Mul(x, math.nan) if target is None else graph.Div(graph.Sub(target, shift), scale)
+    return graph.Add(graph.Mul(x, scale), shift), z

@@ -15,10 +15,12 @@ from paddle_layers.define import registries
 from paddle_layers.runtime.plan.metrics import total_loss
 
 from ..evaluation import named_costs, run_test, take_statistics
+from ..initial_weights import TARGET_NORM
 from ..network_values import check_order, check_words, word_of
 from ..problems import TrainingError
 from ..results.result_names import loss_names, nan_notes, selected, statistic_names
 from ..results.training_report import left_out_text
+from ..training_checks import NUMBER_COSTS
 from .confusion import Confusion
 from .input_data import GivenData, given_batches, held_out_source, load_trained, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
     from paddle_layers.config.training import SourceSettings
     from paddle_layers.config.wiring.nodes import Node
 
-NUMBER_COSTS = ("square_error", "huber_regression", "smooth_l1")
-"""Costs of predicted numbers."""
 MOST_CLASSES = 1000
 """Maximum number of classes with a confusion matrix, whose size is the square of it."""
 MATRIX, ERRORS = "confusion_matrix", "regression_error"
@@ -142,26 +142,32 @@ def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, d
     from paddle_layers.config import Network
 
     nodes = list(network.nodes)
+    # Losses of standardized values get metrics in the units of the data.
+    units = {(one.inputs[0], one.output_names[1]): one for one in nodes if one.definition.name == TARGET_NORM}
     there = {(node.definition.name, *node.inputs[:2]) for node in nodes}
     judged: dict[str, str] = {}
     notes: list[str] = []
     for node in network.nodes:
         kind = MATRIX if node.definition.name in CLASS_COSTS else ERRORS if node.definition.name in NUMBER_COSTS else ""
-        if not kind or (kind, *node.inputs[:2]) in there or (kind == MATRIX and node.input_types[1].kind != "INT"):
+        norm = units.get(node.inputs[:2])
+        compared = (norm.output_names[0], norm.inputs[1]) if norm is not None else node.inputs[:2]
+        if not kind or (kind, *compared) in there or (kind == MATRIX and node.input_types[1].kind != "INT"):
             continue
-        there.add((kind, *node.inputs[:2]))
+        there.add((kind, *compared))
         classes = _classes(node) if kind == MATRIX else 0
         if classes > MOST_CLASSES:
             notes.append(
                 f"no confusion matrix of `{node.inputs[0]}`: {classes:,} classes exceed the limit of {MOST_CLASSES:,}"
             )
             continue
-        judge = _judge(kind, node, network)
+        judge = _judge(kind, node, compared, network)
         nodes.append(judge)
         if len(node.inputs) > 2:
-            notes.append(f"the confusion matrix of `{node.inputs[0]}` ignores the sample weights of `{node.name}`")
+            metrics = "the confusion matrix of" if kind == MATRIX else "MAE, RMSE and R2 of"
+            ignore = "ignores" if kind == MATRIX else "ignore"
+            notes.append(f"{metrics} `{compared[0]}` {ignore} the sample weights of `{node.name}`")
         for measure in judge.definition.results if kind == ERRORS else ():
-            short, long = f"{node.inputs[0]}.{measure}", f"{judge.name}.{measure}"
+            short, long = f"{compared[0]}.{measure}", f"{judge.name}.{measure}"
             judged[f"{judge.name}.{kind}.{measure}"] = long if short in taken or short in judged.values() else short
     return Network.checked(network.name, nodes, network.source), judged, notes
 
@@ -171,8 +177,8 @@ def _classes(node: Node) -> int:
     return node.input_types[0].columns // node.input_types[1].columns
 
 
-def _judge(kind: str, cost: Node, network: Network) -> Node:
-    """A layer that compares what a cost compares."""
+def _judge(kind: str, cost: Node, compared: tuple[str, ...], network: Network) -> Node:
+    """A layer that compares what a cost compares, or the same values in other units."""
     from paddle_layers.config.binding.drafts import Setup
     from paddle_layers.config.wiring.nodes import Node
 
@@ -186,7 +192,7 @@ def _judge(kind: str, cost: Node, network: Network) -> Node:
     name = f"{kind} of {cost.name}"
     while name in network:
         name += "_"
-    return Node(name, cost.inputs[:2], (), setup, types, (), 0)
+    return Node(name, compared, (), setup, types, (), 0)
 
 
 def _confusion(node: Node, counted: Mapping[tuple[str, str], Sequence[float]], words: Sequence[str]) -> Confusion:

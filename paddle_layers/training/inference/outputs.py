@@ -184,10 +184,10 @@ def _telling(node: Node) -> Iterator[str]:
 
 
 def _unlabelled(node: Node) -> Node:
-    """The layer without a label that it may do without."""
+    """The layer without a label or target that it may do without."""
     fields = list(node.definition.inputs)
-    place = fields.index("label") if "label" in fields else -1
-    if place < 0 or not node.definition.inputs["label"].optional or len(node.inputs) < len(fields):
+    place = next((at for at, name in enumerate(fields) if name in ("label", "target")), -1)
+    if place < 0 or not node.definition.inputs[fields[place]].optional or len(node.inputs) < len(fields):
         return node
     keep = [at for at in range(len(node.inputs)) if at != place]
     inputs, types = tuple(node.inputs[at] for at in keep), tuple(node.input_types[at] for at in keep)
