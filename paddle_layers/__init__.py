@@ -158,6 +158,14 @@ _HOMES = {
 }
 _MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
+_ELSEWHERE = {
+    "fit": "`train` trains the network of a training file",
+    "compile": "`make_training` combines a network with an optimizer and data",
+    **dict.fromkeys(("Model", "Module", "Sequential"), "build a `Network` with the functions of `nn`"),
+    "DataLoader": "pass arrays, DataFrames or iterables of batches to `train` as `datasets`",
+}
+"""Names of PyTorch and Keras, and what to use instead."""
+
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
@@ -167,6 +175,8 @@ def __getattr__(name: str) -> Any:
     elif name in _MODULE_OF:
         value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
     else:
+        if name in _ELSEWHERE:
+            raise AttributeError(f"module `{__name__}` has no attribute `{name}`; {_ELSEWHERE[name]}")
         # Tools such as pytest look up underscored names a thousand times; these are no misspellings.
         near = "" if name.startswith("_") else import_module(".define.errors", __name__).suggestion(name, __dir__())
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`{near}")

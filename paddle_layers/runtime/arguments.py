@@ -49,7 +49,8 @@ def check_feeds(feeds: Any, names: Iterable[str]) -> None:
 def check_phase(phase: Any) -> None:
     """Raises `ValueError` for an unknown phase."""
     if not isinstance(phase, str) or phase not in ("train", "test"):
-        raise ValueError(f'phase must be "train" or "test", not {brief(phase)}')
+        hint = '; layers compute as in "test" in it' if phase in ("validation", "eval", "predict") else ""
+        raise ValueError(f'phase must be "train" or "test", not {brief(phase)}{hint}')
 
 
 def check_divisors(divisors: Any, losses: Collection[str]) -> Mapping[str, float]:

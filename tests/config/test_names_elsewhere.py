@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import paddle_layers as pl
 from paddle_layers import nn
 from paddle_layers.define import registries
 from paddle_layers.define.definitions.attribute_names import _EQUIVALENT, equivalent_attribute
@@ -42,3 +43,13 @@ def test_only_attributes_of_the_layer_are_suggested() -> None:
 def test_layers_of_other_frameworks(name: str, here: str) -> None:
     with pytest.raises(AttributeError, match=f"is called `{here}` here"):
         getattr(nn, name)
+
+
+def test_mistakes_are_reported_by_the_call_of_the_helper():
+    x, label = nn.data(shape=[4]), nn.data(data_type="INT", size=2)
+    with pytest.raises(ValueError, match=r"nn.fc: act='rellu': unknown layer `rellu`; did you mean `relu`"):
+        nn.fc(x, size=3, act="rellu")
+    with pytest.raises(ValueError, match="swap the inputs: `x`, then `label`"):
+        nn.softmax_with_loss(label, nn.fc(x, size=2))
+    with pytest.raises(AttributeError, match="`train` trains the network"):
+        pl.fit  # noqa: B018

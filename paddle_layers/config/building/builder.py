@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
-from paddle_layers.define.bodies import inputs_of_call
+from paddle_layers.define import Attributes, LayerDefinition, ShapeError, Type, registries
+from paddle_layers.define.bodies import activation_problem, inputs_of_call
 from paddle_layers.define.definitions.attribute_names import equivalent_attribute, name_here
 from paddle_layers.define.errors import UnknownName, brief, suggestion
 
+from ..binding.drafts import LINEAR
 from ..binding.steps import GROUP
+from ..wiring.inference import swapped_order
 from .calls import Call, Sink, StepCalls, Value, check_scope, current_scope, outputs_of, step_scope, types_in_step
 from .operators import call_by
 
@@ -71,13 +73,31 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
     values = tuple(_values(definition, inputs_of_call(definition, inputs, settings)))
     given = {name: value for name, value in settings.items() if value is not None}
     attributes = definition.bind(given)
+    _check_activation(definition, attributes)
     try:
         # Immediately, so that the traceback of the program points to the line of the helper.
         types = definition.infer([value.type for value in values], attributes)
     except ShapeError as error:
         message = f"`{definition.name}`: {error.message}"
+        if error.input is not None and swapped_order(
+            lambda types: definition.infer(types, attributes), error.input, [value.type for value in values]
+        ):
+            message += f"; swap the inputs: {', then '.join(f'`{name}`' for name in definition.inputs)}"
         raise error.restated(message, attribute=error.attribute, input=error.input) from None
     return _outputs_of(Call(definition, values, attributes, headers, _caller()), types)
+
+
+def _check_activation(definition: LayerDefinition, attributes: Attributes) -> None:
+    """Raises `ValueError` for an activation that is no elementwise layer."""
+    name = attributes["act"] if "act" in definition.common else LINEAR
+    if name == LINEAR:
+        return
+    try:
+        problem = activation_problem(registries["layer"][name])
+    except UnknownName as error:
+        problem = str(error)
+    if problem:
+        raise ValueError(f"nn.{definition.name}: act={name!r}: {problem}")
 
 
 def _outputs_of(call: Call, types: Sequence[Type]) -> Any:

@@ -184,8 +184,8 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "The step of a recurrent group may not contain data layers, losses, metrics, layers with running statistics, "
         "layers that combine different sequences, or `include`, `exclude` and `loss_weight`. They belong outside, "
         "losses on the output of the group. A block may not contain data layers, `data_norm`, `target_norm`, "
-        "`include`, `exclude` or `loss_weight`, and its losses must be outputs of the block. A `memory` is only allowed "
-        "in a step.",
+        "`include`, `exclude` or `loss_weight`, and its losses must be outputs of the block. A `memory` is only "
+        "allowed in a step.",
         SEQUENCES + group(step=STATE + '    layer { name: "normal" type: "batch_norm" input: "state" }\n'),
         SEQUENCES + group(),
     ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from paddle_layers.define import (
@@ -249,20 +250,26 @@ def input_hint(
 
 def swapped_inputs(draft: Draft, item: int, types: Sequence[Type]) -> str:
     """The order in which the inputs of a layer fit, if two of them are swapped; else empty."""
-    if draft.setup is None or len(types) > _ORDERED:
+    if draft.setup is None:
         return ""
-    for other in range(len(types)):
+    order = swapped_order(partial(types_of, draft.setup), item, types)
+    fields = " ".join(f'input: "{draft.inputs[one]}"' for one in order)
+    return f"swap the inputs: `{fields}`" if order else ""
+
+
+def swapped_order(infer: Callable[[tuple[Type, ...]], object], item: int, types: Sequence[Type]) -> list[int]:
+    """The order in which `infer` accepts the inputs, with an item and another one swapped; empty if there is none."""
+    for other in range(len(types)) if len(types) <= _ORDERED else ():
         order = list(range(len(types)))
         order[item], order[other] = other, item
         if types[item] == types[other]:
             continue
         try:
-            types_of(draft.setup, tuple(types[one] for one in order))
+            infer(tuple(types[one] for one in order))
         except Exception:  # plugins may raise anything; the error of the given order is reported anyway
             continue
-        fields = " ".join(f'input: "{draft.inputs[one]}"' for one in order)
-        return f"swap the inputs: `{fields}`"
-    return ""
+        return order
+    return []
 
 
 def _data_layer(name: str, producers: Mapping[str, Producer], what: Callable[[Type], object]) -> str:

@@ -91,13 +91,14 @@ def _activated_twice(cost: Node, producer: Node, report: DiagnosticReport) -> No
 
 
 def _ungated(nodes: Sequence[Node], report: DiagnosticReport) -> None:
-    """Recurrent layers that take values of a data layer as gate pre-activations."""
+    """Recurrent layers that take features as gate pre-activations: of a data layer, an embedding or another of them."""
     recurrent = [node for node in nodes if node.definition.name in GATED]
-    data = {name for node in nodes if node.definition.name == "data" for name in node.output_names} if recurrent else ()
+    features = {"data": "a data layer", "embedding": "an embedding"} | {kind: f"a `{kind}`" for kind in GATED}
+    kinds = {name: node.definition.name for node in nodes for name in node.output_names} if recurrent else {}
     for node in recurrent:
-        if node.inputs[0] in data:
+        if (producer := kinds.get(node.inputs[0], "")) in features:
             kind, other = node.definition.name, GATED[node.definition.name]
-            message = f"`{kind}` takes gate pre-activations, but `{node.inputs[0]}` is a data layer"
+            message = f"`{kind}` takes gate pre-activations, but `{node.inputs[0]}` is {features[producer]}"
             help_ = f"for features, write `{other}`, or add an `fc` before the layer"
             report.add("W009", message, *node.span, help=help_)
 
