@@ -31,6 +31,8 @@ REFUSED = {
     "it is a constant for each sample, expected the output of a layer": (
         *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1"),
     ),
+    # Standardized targets are NaN in a model, which has no targets.
+    "`slope` is nan, must be a number": ("target_norm-0", "target_norm-1", "target_norm-2", "target_norm-3"),
     "it would split or merge samples": ("parameter-2",),
     "comparisons are only supported in sequence masks": ("class_token-0", "class_token-1"),
     # Keys and values with fewer heads are repeated by Expand.

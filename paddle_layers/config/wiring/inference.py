@@ -258,7 +258,7 @@ def swapped_inputs(draft: Draft, item: int, types: Sequence[Type]) -> str:
 
 
 def swapped_order(infer: Callable[[tuple[Type, ...]], object], item: int, types: Sequence[Type]) -> list[int]:
-    """The order in which `infer` accepts the inputs, with an item and another one swapped; empty if there is none."""
+    """The order in which `infer` accepts the inputs, with an item and another one swapped; empty otherwise."""
     for other in range(len(types)) if len(types) <= _ORDERED else ():
         order = list(range(len(types)))
         order[item], order[other] = other, item
