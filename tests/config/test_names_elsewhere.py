@@ -51,5 +51,11 @@ def test_mistakes_are_reported_by_the_call_of_the_helper():
         nn.fc(x, size=3, act="rellu")
     with pytest.raises(ValueError, match="swap the inputs: `x`, then `label`"):
         nn.softmax_with_loss(label, nn.fc(x, size=2))
-    with pytest.raises(AttributeError, match="`train` trains the network"):
-        pl.fit  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("name", "here"), [("fit", "`train`"), ("Sequential", "`Network`"), ("DataLoader", "`datasets`")]
+)
+def test_functions_of_other_frameworks(name: str, here: str) -> None:
+    with pytest.raises(AttributeError, match=here):
+        getattr(pl, name)

@@ -143,8 +143,8 @@ def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, d
 
     nodes = list(network.nodes)
     # Losses of standardized values get metrics in the units of the data.
-    norms = (one for one in nodes if one.definition.name == TARGET_NORM)
-    units: dict[tuple[str, ...], Node] = {(one.inputs[0], one.output_names[1]): one for one in norms}
+    norms = (node for node in nodes if node.definition.name == TARGET_NORM)
+    units: dict[tuple[str, ...], Node] = {(norm.inputs[0], norm.output_names[1]): norm for norm in norms}
     there = {(node.definition.name, *node.inputs[:2]) for node in nodes}
     judged: dict[str, str] = {}
     notes: list[str] = []
