@@ -49,7 +49,8 @@ def check_feeds(feeds: Any, names: Iterable[str]) -> None:
 def check_phase(phase: Any) -> None:
     """Raises `ValueError` for an unknown phase."""
     if not isinstance(phase, str) or phase not in ("train", "test"):
-        hint = '; layers compute as in "test" in it' if phase in ("validation", "eval", "predict") else ""
+        others = ("validation", "eval", "predict")
+        hint = '; layers compute as in "test" in it' if isinstance(phase, str) and phase in others else ""
         raise ValueError(f'phase must be "train" or "test", not {brief(phase)}{hint}')
 
 

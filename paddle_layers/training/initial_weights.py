@@ -257,7 +257,8 @@ def _by_channel(value: Any) -> NDArray[np.float64]:
     """All numbers of a channel, or of a column, below one another."""
     # Float64: the difference of large, nearly equal numbers follows.
     rows = np.asarray(value if isinstance(value, np.ndarray) else value.data, np.float64)
-    return np.moveaxis(rows, 1, -1).reshape(-1, rows.shape[1])
+    # Scalars are one column.
+    return np.moveaxis(rows, 1, -1).reshape(-1, rows.shape[1]) if rows.ndim > 1 else rows[:, None]
 
 
 def _moments(parts: Iterator[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -201,3 +201,15 @@ def test_a_large_target_is_noted(tmp_path, scale, prediction, noted):
     path.write_text("\n".join(slope if '"norm"' in line else line for line in text.splitlines()))
     said = train(path, datasets={"train": {"x": x, "price": scale * x}}, output=tmp_path / "out")[2]
     assert ("standardize it with the layer `target_norm`" in said) == noted
+
+
+def test_a_large_scalar_target_is_noted(tmp_path):
+    path, text = tmp_path / "train.textproto", TARGETS.replace('"score" input: "z"', '"score" input: "price"')
+    scalar = text.replace('"price" type: "data" data { shape: 2 }', '"price" type: "data" data { shape: [] }')
+    scalar = scalar.replace("fc { size: 2 }", "fc { size: 1 }").replace("300", "1")
+    scalar = "\n".join(line for line in scalar.splitlines() if '"norm"' not in line)
+    path.write_text(scalar)
+    said = train(
+        path, datasets={"train": {"x": np.ones((4, 2)), "price": 1e3 * np.arange(4)}}, output=tmp_path / "out"
+    )[2]
+    assert "the target `price` has the mean 1500" in said
