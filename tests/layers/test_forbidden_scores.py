@@ -1,4 +1,4 @@
-"""Scores that forbid a class, a transition or an alignment: -1e4 to minus infinity, against enumeration."""
+"""Scores that forbid a class, a transition or an alignment, -1e4 to minus infinity, and very large ones."""
 
 import itertools
 from unittest import mock
@@ -113,7 +113,7 @@ def check_alignment(net, x, label, blank, dtype):
         np.testing.assert_allclose(net.gradient("x"), 0.0 if dx is None else dx, atol=rounding, err_msg=f"{x}, {label}")
 
 
-ABSENT = [
+SCORES = [
     ("softmax_with_loss", "data_type: INT size: {classes}", [1, 0]),
     ("infogain_loss", "data_type: INT size: {classes}", [1, 0]),
     ("softlabel_softmax_cost", "shape: {classes}", [[0.3, 0.7, 0.0], [1.0, 0.0, 0.0]]),
@@ -125,27 +125,43 @@ ABSENT = [
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("score", [-1e9, -np.inf])
-@pytest.mark.parametrize(("layer", "label", "labels"), ABSENT)
+@pytest.mark.parametrize(("layer", "label", "labels"), SCORES)
 def test_a_class_that_scores_minus_infinity_is_as_if_it_were_absent(layer, label, labels, score, dtype):
     """Values and gradients of the other classes are the same, and the gradient of the class is 0."""
     x = np.array([[0.5, -1.0, score], [2.0, 0.25, score]])
-
-    def run(classes):
-        text = f'layer {{ name: "x" type: "data" data {{ shape: {classes} }} }}'
-        feeds = {"x": x[:, :classes]}
-        if label is not None:
-            text += f'layer {{ name: "label" type: "data" data {{ {label.format(classes=classes)} }} }}'
-            feeds["label"] = np.array(labels) if np.ndim(labels) == 1 else np.array(labels)[:, :classes]
-        inputs = 'input: "x" propagate_down: true ' + ('input: "label" propagate_down: false' if label else "")
-        settings = "reduction { operation: LOG_SUM_EXP }" if layer == "reduction" else ""
-        text += f'layer {{ name: "y" type: "{layer}" {inputs} {settings} }}'
-        with pl.Net(pl.loads(text), dtype=dtype) as net, feed_infinities():
-            y = net.forward(feeds)["y"]
-            slope = np.array([[0.5, -2.0, 0.0], [1.0, 0.75, 0.0]])
-            net.backward(gradients={"y": slope[:, : y.shape[1]] if y.ndim == 2 else slope[:, 0]})
-            return y.T[:2].T, net.gradient("x")
-
-    (y, dx), (expected, expected_dx) = run(3), run(2)
+    with feed_infinities():
+        y, dx = scored(layer, label, labels, x, dtype)
+        expected, expected_dx = scored(layer, label, labels, x[:, :2], dtype)
     np.testing.assert_allclose(y, expected, rtol=1e-6)
     np.testing.assert_allclose(dx[:, :2], expected_dx, rtol=1e-6)
     np.testing.assert_array_equal(dx[:, 2], 0)
+
+
+@pytest.mark.parametrize("place", range(CLASSES))
+@pytest.mark.parametrize(("layer", "label", "labels"), SCORES)
+def test_scores_whose_exponential_overflows(layer, label, labels, place):
+    """What matters are the differences of scores, wherever the largest of them is."""
+    x = np.array([[0.5, -1.0, 0.0], [2.0, 0.25, 1.0]])
+    x[:, place] = 4.0
+    y, dx = scored(layer, label, labels, x + 1e3, "float64")
+    expected, expected_dx = scored(layer, label, labels, x, "float64")
+    np.testing.assert_allclose(y, expected + (1e3 if layer == "reduction" else 0), rtol=1e-9)
+    np.testing.assert_allclose(dx, expected_dx, rtol=1e-9, atol=1e-12)
+
+
+def scored(layer, label, labels, x, dtype):
+    """The layer's values of the first two classes, and its gradient."""
+    classes = x.shape[1]
+    text = f'layer {{ name: "x" type: "data" data {{ shape: {classes} }} }}'
+    feeds = {"x": x}
+    if label is not None:
+        text += f'layer {{ name: "label" type: "data" data {{ {label.format(classes=classes)} }} }}'
+        feeds["label"] = np.array(labels) if np.ndim(labels) == 1 else np.array(labels)[:, :classes]
+    inputs = 'input: "x" propagate_down: true ' + ('input: "label" propagate_down: false' if label else "")
+    settings = "reduction { operation: LOG_SUM_EXP }" if layer == "reduction" else ""
+    text += f'layer {{ name: "y" type: "{layer}" {inputs} {settings} }}'
+    with pl.Net(pl.loads(text), dtype=dtype) as net:
+        y = net.forward(feeds)["y"]
+        slope = np.array([[0.5, -2.0, 0.0], [1.0, 0.75, 0.0]])
+        net.backward(gradients={"y": slope[:, : y.shape[1]] if y.ndim == 2 else slope[:, 0]})
+        return y.T[:2].T, net.gradient("x")

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from unittest import mock
 
 import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define import Example, Input, Output, State, each, gradient, layer, real, registries, update
+from paddle_layers.define import Example, Input, Output, State, each, gradient, layer, real, update
 from paddle_layers.testing import check_layer
-from paddle_layers.testing.cases.case import Case, all_cases
-from paddle_layers.testing.properties.gradients import check_gradients
 
 pytestmark = pytest.mark.usefixtures("as_python")
 
@@ -106,32 +103,3 @@ def test_the_kit_takes_gradients_and_rows_at_one_state() -> None:
     assert report.checked["gradients"] > 1
     assert report.checked["rows"] > 1
     assert report.checked["NaN"] > 1
-
-
-def _batch_norm_cases(renormalized: bool) -> list[Case]:
-    cases = all_cases(registries["layer"]["batch_norm"])
-    return [case for case in cases if case.trains and (case.attributes["r_max"] is not None) == renormalized]
-
-
-def test_gradient_of_batch_norm():
-    """By central differences, which the kit leaves out for it: batch renormalization takes `r` and `d` as constants."""
-    with mock.patch.object(registries["layer"]["batch_norm"].inputs["x"], "derivative", True):
-        verdicts = [dict(check_gradients(case))["in0"] for case in _batch_norm_cases(renormalized=False)]
-        assert verdicts == [None] * 5
-        # With batch renormalization the gradient is another one than the derivative.
-        assert all(dict(check_gradients(case))["in0"] for case in _batch_norm_cases(renormalized=True))
-
-
-def test_gradient_of_batch_renormalization():
-    """That of batch normalization times `r`, the scale correction within its limits."""
-    x, dy = np.random.default_rng(0).normal(3, [[1], [5]], (8, 2, 1)).reshape(8, 2), np.arange(16.0).reshape(8, 2) ** 2
-    gradients = {}
-    for settings in ("", "r_max: 2 d_max: 0.5"):
-        text = f"""layer {{ name: "x" type: "data" data {{ shape: 2 }} }}
-            layer {{ name: "y" type: "batch_norm" input: "x" propagate_down: true batch_norm {{ {settings} }} }}"""
-        with pl.Net(pl.loads(text), dtype="float64") as net:
-            net.forward({"x": x}, phase="train")
-            net.backward(gradients={"y": dy})
-            gradients[settings] = net.gradient("x").copy()
-    r = np.clip(np.sqrt(x.var(0) + 1e-5) / np.sqrt(1 + 1e-5), 0.5, 2)
-    np.testing.assert_allclose(gradients["r_max: 2 d_max: 0.5"], gradients[""] * r, rtol=1e-9)

@@ -1,8 +1,10 @@
 """Layers against their references: examples and generated configs, with odd values, as Python."""
 
 import ast
+import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import paddle_layers as pl
@@ -106,6 +108,14 @@ def test_every_layer_has_a_reference():
     assert sorted([*REFERENCES, *ORACLES]) == sorted(pl.registry)
     limited = [layer for layer in map(pl.registry.__getitem__, pl.registry) if not_derivatives(layer)]
     assert {layer.name for layer in limited} == load_references("REFERENCES_OF_GRADIENTS").keys()
+
+
+@pytest.mark.parametrize("name", load_references("REFERENCES_OF_GRADIENTS"))
+def test_references_of_gradients_are_compared(name, monkeypatch):
+    wrong = {"x": np.array(math.nan)}
+    monkeypatch.setitem(load_references("REFERENCES_OF_GRADIENTS"), name, lambda *_: wrong)
+    with pytest.raises(AssertionError, match="gradient of x"):
+        compare(pl.registry[name].complete(), generated=False)
 
 
 def not_derivatives(layer):

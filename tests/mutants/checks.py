@@ -65,16 +65,7 @@ def properties(definition: LayerDefinition) -> Iterator[Check]:
         yield from (Check(name, functools.partial(_verdict, name, case)) for case in fitting)
 
 
-def several_boxes(definition: LayerDefinition) -> Iterator[Check]:
-    """Boxes that are found several times, which are not drawn by chance."""
-    if definition.name == "detection_map":
-        from ..layers import test_detection as tests
-
-        yield from _of_test("boxes", tests.test_mean_average_precision_by_hand)
-        yield from _of_test("boxes", tests.test_mean_average_precision_of_boxes_that_are_found_several_times)
-
-
-OF_LAYERS: tuple[Callable[[LayerDefinition], Iterable[Check]], ...] = (reference, several_boxes, properties)
+OF_LAYERS: tuple[Callable[[LayerDefinition], Iterable[Check]], ...] = (reference, properties)
 
 
 def _verdict(name: str, case: Case) -> str | None:

@@ -20,6 +20,10 @@ AWAY = "how far two numbers are from each other is the same in either order"
 
 BELOW_ZERO = "what counts is whether it is below zero"
 
+WIDER = "a wider range: what is not read there adds nothing"
+
+NO_LIMITS = "without limits the factor is 1 and the summand 0"
+
 SHARED, COVERED = (
     "common = shared(x1, x2, u1, u2) * shared(y1, y2, v1, v2)",
     "covered = abs((x2 - x1) * (y2 - y1)) + abs((u2 - u1) * (v2 - v1)) - common",
@@ -242,4 +246,59 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return SELU_SCALE * x[i] if x[i] > 0.0 else SELU_LIMIT * math.expm1(x[i])",
         "return SELU_SCALE * x[i] if x[i] >= 0.0 else SELU_LIMIT * math.expm1(x[i])",
     ): MEET,
+    (
+        "sigmoid",
+        "return (1.0 if v >= 0.0 else e) / (1.0 + e)",
+        "return (1.0 if v > 0.0 else e) / (1.0 + e)",
+    ): MEET,
+    (
+        "first_reached",
+        "return max(int(real(h - 1) * (real(count - 1) / real(max(extent - 1, 1)))) - 2, 0)",
+        "return max(int(real(1 - h) * (real(count - 1) / real(max(extent - 1, 1)))) - 2, 0)",
+    ): WIDER,
+    (
+        "first_reached",
+        "return max(int((real(h) - 0.5) * (real(count) / real(extent)) - 0.5) - 2, 0)",
+        "return max(int((real(h) - 0.5) * (real(count) / real(extent)) - 0.5) - 3, 0)",
+    ): WIDER,
+    (
+        "last_reached",
+        "return min(int(real(h + 1) * (real(count - 1) / real(max(extent - 1, 1)))) + 3, count)",
+        "return min(int(real(h + 1) * (real(count - 1) / real(max(extent - 1, 1)))) + 4, count)",
+    ): WIDER,
+    (
+        "stochastic_pool_dx",
+        "for q in range(first_window(w, pool_size, stride, 0), min(Q, w // stride + 1)):",
+        "for q in range(first_window(w, pool_size, stride, 0), min(Q, w * stride + 1)):",
+    ): WIDER,
+    (
+        "pool3d_where",
+        "where, largest = (-1, 0.0)",
+        "where, largest = (-1, 1.0)",
+    ): "the first value is taken in any case",
+    (
+        "infogain_loss_mass",
+        "return 0.0",
+        "return 1.0",
+    ): "nothing reads the mass of an ignored label",
+    (
+        "conv_shift_dx",
+        "total += dy[n, (c - k + C * K + K // 2) % C] * weights[n, k]",
+        "total += dy[n, (c - k - C * K + K // 2) % C] * weights[n, k]",
+    ): "a remainder is not negative in Python",
+    (
+        "batch_norm_y",
+        "if training and (r_max is not None or d_max is not None):",
+        "if training:",
+    ): NO_LIMITS,
+    (
+        "batch_norm_dgain",
+        "return b[c] * r[c] + a[c] * d[c] if training and (r_max is not None or d_max is not None) else b[c]",
+        "return b[c] * r[c] + a[c] * d[c] if training or (r_max is not None or d_max is not None) else b[c]",
+    ): NO_LIMITS,
+    (
+        "batch_norm_dgain",
+        "return b[c] * r[c] + a[c] * d[c] if training and (r_max is not None or d_max is not None) else b[c]",
+        "return b[c] * r[c] + a[c] * d[c] if r_max is not None or d_max is not None else b[c]",
+    ): "there is no backward pass in the test phase",
 }

@@ -96,6 +96,7 @@ class ArgMax:
     examples = (
         Example(x="5"),
         Example(x="3x2x4", axis=-1, operation="MIN"),
+        Example(x="3", operation="MIN", last=True),
         Example(x="2x3x2", axis=2, keep_dims=True, last=True),
         Example(x="sequence of 4x2"),
     )

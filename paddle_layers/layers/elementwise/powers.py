@@ -24,7 +24,7 @@ class SlopeIntercept:
     examples = (
         Example(x="5", slope=2.0, intercept=-0.5),
         Example(x="sequence of 2x3"),
-        Example(x="scalar", slope=0.0, intercept=3.0),
+        Example(x="scalar", slope=0.0, intercept=1.0),
     )
 
 

@@ -57,7 +57,7 @@ class BilinearInterp:
         Example(x="2x3x4", out_size=7, out_size_y=5),
         Example(x="1x5x4", out_size=3, corners="HALF_PIXEL"),
         Example(x="2x2x3", scale=2, scale_y=3, corners="HALF_PIXEL"),
-        Example(x="sequence of 1x4x4", out_size=1),
+        Example(x="sequence of 1x4x4", out_size=1, out_size_y=2),
     )
 
 

@@ -12,7 +12,7 @@ from paddle_layers.testing.cases.case import Case
 
 from .. import load_references
 from .outputs import as_array, check_close
-from .readings import inputs_of, parameters_of
+from .readings import draw_parameters, inputs_of, parameters_of
 
 Arrays = dict[str, NDArray[Any]]
 FACTORS = (-3.0, -1.0, -0.4, 0.0, 0.3, 1.0, 2.5)
@@ -22,8 +22,7 @@ FACTORS = (-3.0, -1.0, -0.4, 0.0, 0.3, 1.0, 2.5)
 def compare_gradients(case: Case) -> bool:
     """Whether there was a reference to compare with."""
     reference = load_references("REFERENCES_OF_GRADIENTS").get(case.definition.name)
-    common = any(case.attributes.get(name) for name in ("act", "drop_rate", "error_clip"))
-    if case.trains and reference is not None and not common:
+    if case.trains and reference is not None and not case.followed:
         _compare_with(reference, case)
         return True
     if case.trains and case.attributes.get("error_clip") and not case.attributes["drop_rate"]:
@@ -35,10 +34,11 @@ def compare_gradients(case: Case) -> bool:
 def _compare_with(reference: Any, case: Case) -> None:
     arrays, limit = case.arrays(), case.attributes.get("threshold", 1.0)
     with case.net() as net:
+        draw_parameters(net)
         params = parameters_of(net, case.definition)
         given, found = _run(case, net, arrays, limit)
     by_output = dict(zip(case.definition.outputs, given.values(), strict=True))
-    wanted = reference(inputs_of(case, arrays), params, dict(case.attributes), by_output)
+    wanted = reference(inputs_of(case, arrays), params, {**case.attributes, "training": True}, by_output)
     positions = case.definition.bind_axes(case.types, case.attributes).positions
     for name, value in wanted.items():
         check_close(found[f"in{positions[name][0]}"], value, f"gradient of {name}")
