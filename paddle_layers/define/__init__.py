@@ -23,9 +23,8 @@ from .errors import (
 )
 from .fields.attribute_values import Attributes
 from .fields.attributes import Attribute, Bool, Choice, Float, Floats, Int, Ints, String, Strings
-from .fields.examples import Example
 from .fields.tensors import Bias, Entries, Input, Numbers, Output, Param, Stat, State, Temp
-from .fields.types import Type
+from .fields.types import Example, Type
 from .functions.point_functions import double, helper, real
 from .host_functions import entries, infer, onnx, output_types, prepare, result, starts
 from .plugins.installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins

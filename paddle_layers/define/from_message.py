@@ -19,8 +19,8 @@ from .definitions.registry import registries
 from .derived import DerivedLayer
 from .errors import DefinitionError
 from .fields.attribute_values import COMMON, bias_attribute, is_number
-from .fields.examples import Example
 from .fields.tensors import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
+from .fields.types import Example
 from .messages.layer_def import PARAMETER_SETTINGS, attribute_def, read_value
 from .messages.message_attributes import check_fields, read_attribute
 

@@ -15,7 +15,7 @@ from paddle_layers.runtime.batch.feeding import Batch, check_gradients
 from paddle_layers.runtime.batch.repeated import RepeatedPass, graph_for
 from paddle_layers.runtime.batch.rows import prepare_entries
 from paddle_layers.runtime.batch.transfers import read_value, write_batch, write_used_ids
-from paddle_layers.runtime.graph.torch_forms import torch_forms
+from paddle_layers.runtime.graph.graph import torch_forms
 from paddle_layers.runtime.launches.arguments import operation_key
 from paddle_layers.runtime.memory.blocks import Allocator
 from paddle_layers.runtime.memory.parameters import ParameterSet

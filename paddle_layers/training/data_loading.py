@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from paddle_layers.config.wiring.data_layers import carried_values
 from paddle_layers.data import BadRecords, DataError, Dataset
 from paddle_layers.data.batching.mixing import check_alike
 from paddle_layers.data.columns import Rows, WordColumn
+from paddle_layers.data.data_frames import frame_dataset
 from paddle_layers.data.fitted_preprocessing import (
     FILE,
     NOTHING,
@@ -24,7 +26,7 @@ from paddle_layers.data.fitted_preprocessing import (
     parse_fitted,
     read_fitted,
 )
-from paddle_layers.data.formats.arrow_tables import ArrowStream, ColumnTable
+from paddle_layers.data.formats.arrow_tables import ArrowStream, ColumnTable, is_data_frame
 from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.data.names import check_same_names, unnamed_fields
 from paddle_layers.data.problems import NoFieldsError, warn_of_data
@@ -34,14 +36,39 @@ from paddle_layers.runtime.memory.tensorfiles import read_header
 from paddle_layers.runtime.memory.torchfiles import ENDINGS
 from paddle_layers.runtime.memory.weightfiles import DATA, INDEX
 
-from .data_fields import read_fields
 from .inference.outputs import target_fields
 from .problems import TrainingError
 from .results.folders import CHECKPOINTS
 from .results.records import PHASES
+from .results.result_names import selected
 
 if TYPE_CHECKING:
-    from paddle_layers.config.training import SourceSettings, SplitSettings, Training
+    from paddle_layers.config import Network, Training
+    from paddle_layers.config.training import SourceSettings, SplitSettings
+    from paddle_layers.define import Type
+
+
+def feed_types(network: Network) -> dict[str, Type]:
+    """Types that the data layers of a network require, by name of the output."""
+    carried = set(carried_values(network.nodes))
+    data = (node for node in network.nodes if not node.definition.inputs and carried.isdisjoint(node.output_names))
+    return {name: type_ for node in data for name, type_ in zip(node.output_names, node.output_types, strict=True)}
+
+
+def field_types(training: Training, phases: Sequence[str]) -> dict[str, Type]:
+    """Types of the fields that the data layers of some phases read."""
+    types = (feed_types(selected(training, phase)) for phase in phases)
+    return {training.feed.get(layer, layer): wanted for layers in types for layer, wanted in layers.items()}
+
+
+def read_fields(training: Training, source: SourceSettings | None, phase: str = "") -> set[str]:
+    """The fields that are read of a source, or of data from Python for a phase.
+
+    With a split these are the fields of all phases, and those that decide which rows a phase has.
+    """
+    if source is None or source.split is None:
+        return {*field_types(training, (phase or (source.phase if source is not None else "train"),))}
+    return {*field_types(training, ("train", "test")), *source.split.fields}
 
 
 class Subset(NamedTuple):
@@ -304,3 +331,38 @@ def placed(training: Training, source: SourceSettings | None, code: str = "E309"
     except DataError as error:
         place = f"source[{training.source.index(source)}]{field}" if source is not None else "source"
         raise training.error(place, str(error), code=code) from None
+
+
+def with_frames_read(training: Training, datasets: Mapping[str, Given]) -> Mapping[str, Given]:
+    """Replacements of sources by phase, with data sets instead of DataFrames. Raises `ConfigError`."""
+    found = dict(datasets)
+    targets = target_fields(training)
+    for phase, data in datasets.items():
+        if is_data_frame(data):
+            source = training.source_of(phase)
+            request = RequestedFields(read_fields(training, source, phase), targets, _skips(source))
+            with placed(training, source):
+                found[phase] = read_frame(training, source, data, f'datasets["{phase}"]', request)
+    return found
+
+
+def read_frame(
+    training: Training, source: SourceSettings | None, data: Any, origin: str, request: RequestedFields
+) -> Dataset:
+    """The requested fields of a DataFrame instead of a source, with the column settings of a source `csv`.
+
+    These are those of `source`, or of another one of the training file. Raises `DataError`.
+    """
+    tables = [one for one in (source, *training.source) if one is not None and one.type == "csv"]
+    settings = tables[0].definition.create(tables[0].attributes) if tables else None
+    fields: dict[str, Type | None] = {}
+    if source is not None and source.split is not None:
+        fields |= dict.fromkeys(source.split.fields)
+    fields |= field_types(training, ("train", "test"))
+    dataset = frame_dataset(data, origin, settings, fields, request)
+    dataset.set_targets(request.targets, skip=request.skip)
+    return dataset
+
+
+def _skips(source: SourceSettings | None) -> bool:
+    return source is not None and source.on_error == "skip"

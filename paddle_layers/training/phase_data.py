@@ -11,8 +11,7 @@ from paddle_layers.data.batching.feeds import DataFeed
 from paddle_layers.data.batching.mixing import MixedBatches, MixedSource
 from paddle_layers.data.layer_transforms import LayerTransform
 
-from .data_fields import feed_types
-from .data_loading import UNREADABLE, Subset, loading, placed
+from .data_loading import UNREADABLE, Subset, feed_types, loading, placed
 from .problems import TrainingError
 from .results.result_names import costs_of, selected
 

@@ -12,16 +12,17 @@ from paddle_layers.data.dataset import check_unique
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.data.names import check_same_names
 
-from .data_fields import feed_types, read_fields
 from .data_loading import (
     UNREADABLE,
     Subset,
     as_numbers,
     check_names,
+    feed_types,
     learned_of,
     open_for_phase,
     part_name,
     placed,
+    read_fields,
     split_rows,
     whole_part,
 )

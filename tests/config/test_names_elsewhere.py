@@ -7,7 +7,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers import nn
 from paddle_layers.define import registries
-from paddle_layers.define.definitions.attribute_names import _EQUIVALENT, equivalent_attribute
+from paddle_layers.define.definitions.search import _EQUIVALENT, equivalent_attribute
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import paddle_layers as pl
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.testing.cases.case import all_cases
 from paddle_layers.testing.cases.trial import run as results
-from paddle_layers.testing.properties.comparing import TOLERANCE
+from paddle_layers.testing.findings import TOLERANCE
 
 from .page import paragraph, table
 from .parts import Facts, Measurement, Part, Setup

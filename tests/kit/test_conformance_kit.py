@@ -12,7 +12,7 @@ import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.define import Example, Input, Output, Param, each, fill, gradient, layer
 from paddle_layers.testing import NEEDS_HYPOTHESIS, check_layer, kit
-from paddle_layers.testing.properties.comparing import all_close, close
+from paddle_layers.testing.findings import all_close, close
 
 
 def test_without_hypothesis_the_examples_are_checked_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import DefinitionError, registries
-from paddle_layers.layers.metrics.ratios import f_measures
+from paddle_layers.layers.metrics.sums import f_measures
 from paddle_layers.runtime.devices.cuda import simulated_device
 from tests.references import load_references
 

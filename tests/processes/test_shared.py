@@ -9,7 +9,7 @@ import pytest
 
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.schedule.all_reduce import GradientPart
-from paddle_layers.training.processes.shared_memory_allreduce import (
+from paddle_layers.training.processes.gradient_allreduce import (
     CHUNK,
     SharedGradients,
     SharedMemory,

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.training.job import check_sharing
 from paddle_layers.training.problems import TrainingError
 from paddle_layers.training.processes.ranks import SINGLE_PROCESS, _cores_of_one, join
-from paddle_layers.training.processes.restrictions import check_sharing
 
 
 def test_processes_that_slurm_starts_by_pmix(monkeypatch):

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 import paddle_layers as pl
 from paddle_layers.runtime.devices.cuda import simulated_device
 from paddle_layers.runtime.devices.cuda.driver import DriverCard
-from paddle_layers.training.processes.mpi_allreduce import MpiSums
+from paddle_layers.training.processes.gradient_allreduce import MpiSums
 from tests.cuda.fake_driver import FakeDriver
 
 NETWORK = """
@@ -102,7 +102,7 @@ optimizer { type: "adam" learning_rate: 0.01 }
 """
 WITHOUT = """
 import os, sys
-import paddle_layers.training.processes.mpi_allreduce as sums
+import paddle_layers.training.processes.gradient_allreduce as sums
 from paddle_layers.cli import main
 del os.memfd_create
 if sys.argv.pop(1) == "CUDA-aware":  # the memory of a simulated card is the machine's: any MPI can take it

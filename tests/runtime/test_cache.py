@@ -17,7 +17,7 @@ from numba.core.caching import IndexDataCacheFile
 
 from paddle_layers.cli.app import user_message
 from paddle_layers.runtime.devices.cpu import compiler, texts
-from paddle_layers.runtime.generate import cache, trusted_files
+from paddle_layers.runtime.generate import cache
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "getuid"), reason="files have no owner here")
 TEXT = """
@@ -160,11 +160,11 @@ def test_a_folder_of_another_user_is_refused_and_one_of_root_is_not(folder, monk
     load()
     forget()
     monkeypatch.setattr(os, "getuid", lambda: folder.stat().st_uid + 1)
-    monkeypatch.setattr(trusted_files, "ROOT", folder.stat().st_uid)
+    monkeypatch.setattr(cache, "ROOT", folder.stat().st_uid)
     load()
     assert cache.cache_folder() == folder
     forget()
-    monkeypatch.setattr(trusted_files, "ROOT", folder.stat().st_uid + 2)
+    monkeypatch.setattr(cache, "ROOT", folder.stat().st_uid + 2)
     with pytest.warns(RuntimeWarning, match="it belongs to another user"):
         cache.driver_path("cpu", "number", TEXT)
     assert cache.cache_folder() != folder

@@ -9,7 +9,7 @@ import paddle_layers as pl
 from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime import Sequences
 from paddle_layers.runtime.devices.cpu.table import CHUNKS
-from paddle_layers.runtime.launches.operations import ELEMENTARY, ROUNDS, operations
+from paddle_layers.runtime.launches.launch import ELEMENTARY, ROUNDS, operations
 
 HELPERS = {
     "dear": Program.parse("def dear(v):\n    return math.exp(v)\n"),

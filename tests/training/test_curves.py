@@ -10,8 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from paddle_layers.training.results.axes import linear_axis, value_axis
-from paddle_layers.training.results.curves import picture
+from paddle_layers.training.results.curves import linear_axis, picture, value_axis
 
 NUMBERS = st.floats(-1e300, 1e300)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from paddle_layers.define import Definition, broken_plugin, meant_elsewhere, no_layer_here, registries
-from paddle_layers.define.definitions.attribute_names import equivalent_attribute, name_here
+from paddle_layers.define.definitions.search import equivalent_attribute, name_here
 
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import DiagnosticReport

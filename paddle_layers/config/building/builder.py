@@ -10,7 +10,7 @@ from typing import Any
 
 from paddle_layers.define import Attributes, LayerDefinition, ShapeError, Type, registries
 from paddle_layers.define.bodies import activation_problem, inputs_of_call
-from paddle_layers.define.definitions.attribute_names import equivalent_attribute, name_here
+from paddle_layers.define.definitions.search import equivalent_attribute, name_here
 from paddle_layers.define.errors import UnknownName, brief, suggestion
 
 from ..binding.drafts import LINEAR

@@ -6,7 +6,6 @@ nothing else, and that the corrected one reports nothing.
 
 from __future__ import annotations
 
-from .block_explanations import BLOCK_EXPLANATIONS
 from .explanation import (
     CARRIED,
     COST,
@@ -23,7 +22,7 @@ from .explanation import (
     group,
     with_x,
 )
-from .training_explanations import TRAINING_EXPLANATIONS
+from .training_explanations import BLOCK_EXPLANATIONS, TRAINING_EXPLANATIONS
 
 _LSTM = (
     'layer {{ name: "x" type: "data" data {{ shape: 8 seq_nested_level: 1 }} }}\n'

@@ -12,9 +12,8 @@ from ..errors import InvalidAttributes
 from ..fields.attribute_values import COMMON, Attributes, bias_attribute
 from ..fields.attributes import Attribute
 from ..fields.axes import REST, Axis, takes_what_is_left
-from ..fields.examples import Example
 from ..fields.tensors import Arity, Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp, arity_of
-from ..fields.types import Type, product
+from ..fields.types import Example, Type, product
 from ..functions.host_calls import Joined
 from ..functions.point_functions import Function
 from .definition import Definition

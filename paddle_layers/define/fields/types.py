@@ -1,13 +1,14 @@
-"""Types of the values between layers."""
+"""Types of the values between layers, and examples of layers: types of inputs with settings."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerOutputDef
+
 
 KINDS = ("DENSE", "SPARSE_INT", "SPARSE", "INT")
 """Data types in the order of their numbers in `layer_def.proto`."""
@@ -182,3 +183,22 @@ def _dims(text: str | None) -> tuple[int, ...]:
 def channels_last(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Whether a shape is height, width, channels where channels, height, width are wanted."""
     return len(wanted) == 3 and shape == (*wanted[1:], wanted[0]) and shape[0] != wanted[0]
+
+
+class Example:
+    """An example of a layer, shown on its page and run by the tests.
+
+    Args:
+        **settings: Types of the inputs by name (`"3x8x8"`, `"ids<10"`; a list for a repeatable input), and attributes
+            by name.
+
+    Example::
+
+        examples = (Example(x="3x8x8", num_filters=4), Example(x="1x5x5", num_filters=2, padding=1))
+    """
+
+    def __init__(self, /, **settings: Any) -> None:
+        self.settings = settings
+
+    def __repr__(self) -> str:
+        return f"Example({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"

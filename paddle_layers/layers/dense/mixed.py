@@ -1,6 +1,6 @@
-"""Mixed layer: a sum of projections and operators."""
+"""Composite layers for feature vectors: mixed layer (a sum of projections and operators), gated linear unit."""
 
-from paddle_layers.define import Bool, Example, Input, Int, Output, Strings, body, layer, require
+from paddle_layers.define import Bool, Example, Input, Int, Output, String, Strings, body, layer, require
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.fields.types import KINDS
 
@@ -132,3 +132,35 @@ def cut(net, wire, name, offset, columns):
     sizes = [size for size in (offset, columns, left) if size]
     pieces = net.slice(wire, sizes=sizes, name=name)
     return pieces[int(offset > 0)] if len(sizes) > 1 else pieces
+
+
+@layer(
+    "gated_unit",
+    elsewhere={"Paddle": "gated_unit"},
+    terms=("gated linear unit", "GLU"),
+    since=1,
+)
+class GatedUnit:
+    """Gated linear unit (GLU): `y = act(x @ V + c) * sigmoid(x @ W + b)` (Dauphin et al. 2017).
+
+    `V` and `c` are `value.weight` and `value.bias`, `W` and `b` those of `gate`. Images are flattened, as in `fc`.
+    """
+
+    x = Input("N C...", "feature vectors: samples, tokens, images", seq=(0, 1, 2))
+    y = Output("N K", "`size` values per sample")
+    size = Int("number of outputs", min=1, axis="K")
+    act = String("activation of the value branch", default="linear")
+    bias = Bool("add a bias to the value branch", default=True, aliases=("inproj_bias_attr",))
+    gate_bias = Bool("add a bias to the gate", default=True)
+    examples = (
+        Example(x="4", size=3),
+        Example(x="2x1x2", size=2, act="tanh", gate_bias=False),
+        Example(x="sequence of 2", size=2, bias=False),
+    )
+
+
+@body(GatedUnit)
+def gated_unit_body(net, x, size, act, bias, gate_bias):
+    value = net.fc(x, size=size, act=act, bias=bias, name="value")
+    gate = net.fc(x, size=size, act="sigmoid", bias=gate_bias, name="gate")
+    return net.eltwise(value, gate, operation="PROD", name="product")

@@ -19,10 +19,9 @@ from paddle_layers.define import (
     require,
     result,
 )
-from paddle_layers.layers.metrics.ratios import ratio
+from paddle_layers.layers.metrics.sums import ratio
 
-from .box_maps import check_corners
-from .boxes import jaccard
+from .boxes import check_corners, jaccard
 
 WRONG, IGNORED, LEFT = -1, -2, -3
 """Codes of detections without a match: wrong, ignored, not yet decided."""

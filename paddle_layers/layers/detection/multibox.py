@@ -21,8 +21,7 @@ from paddle_layers.define import (
 from paddle_layers.layers.checks import check_labels
 from paddle_layers.layers.helpers import exceeds
 
-from .box_maps import CORNERS, box_numbers, check_corners, scale_of
-from .boxes import jaccard
+from .boxes import CORNERS, box_numbers, check_corners, jaccard, scale_of
 
 LEAST = 1e-6
 """Overlap up to which two boxes have nothing to do with each other."""

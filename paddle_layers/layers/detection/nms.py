@@ -20,8 +20,7 @@ from paddle_layers.define import (
     starts,
 )
 
-from .box_maps import CORNERS, box_numbers, scale_of
-from .boxes import jaccard
+from .boxes import CORNERS, box_numbers, jaccard, scale_of
 
 
 @layer(

@@ -18,7 +18,7 @@ from paddle_layers.define import (
 )
 from paddle_layers.layers.helpers import exceeds
 
-from .box_maps import CORNERS, check_corners
+from .boxes import CORNERS, check_corners
 
 FAR = 1e6
 """Limit of pixel coordinates: boxes beyond it are outside of any image."""

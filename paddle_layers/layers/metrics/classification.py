@@ -19,7 +19,7 @@ from paddle_layers.define import (
 )
 from paddle_layers.layers.checks import check_labels_or_ignored
 
-from .ratios import f_measures, ratio
+from .sums import f_measures, ratio
 
 
 @layer(

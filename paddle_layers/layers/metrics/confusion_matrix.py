@@ -6,7 +6,7 @@ from paddle_layers.define import Example, Float, Input, Int, Stat, Temp, double,
 from paddle_layers.layers.checks import check_labels_or_ignored
 
 from .classification import precision_recall_counts, precision_recall_guess, precision_recall_share
-from .ratios import ratio
+from .sums import ratio
 
 
 @layer(

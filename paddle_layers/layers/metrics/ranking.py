@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Example, Input, Stat, Temp, each, layer, result
 
-from .ratios import ratio
+from .sums import ratio
 
 
 @layer(

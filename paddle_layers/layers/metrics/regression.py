@@ -4,7 +4,7 @@ import math
 
 from paddle_layers.define import Example, Input, Stat, double, each, layer, real, result
 
-from .ratios import ratio
+from .sums import ratio
 
 EQUAL = 1e-12
 """Targets whose variance is at most this share of their mean square count as equal: the rest is rounding."""

@@ -12,9 +12,8 @@ from paddle_layers.runtime.memory.layouts import Form
 from paddle_layers.runtime.memory.parameters import ParameterSet
 
 from .domains import Domain, Value
-from .graph import DynamicRows, Graph, Op, PreparedEntries
+from .graph import DynamicRows, Graph, Op, PreparedEntries, torch_forms
 from .groups import NamedValues, add_group
-from .torch_forms import torch_forms
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network

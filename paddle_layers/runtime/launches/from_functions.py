@@ -18,8 +18,7 @@ from paddle_layers.runtime.graph.domains import Extent, rows_of
 
 from .arguments import Argument, Ref, last_ones, refs_of, spec_of, split_constants, uses
 from .kernel_selection import choose, tuned_launches
-from .launch import Computation, Launch
-from .operations import operations
+from .launch import Computation, Launch, operations
 from .scope import OperationScope, host_sizes
 
 

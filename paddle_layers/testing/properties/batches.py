@@ -13,12 +13,12 @@ from paddle_layers.kernels.selection import tuned_functions
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_alternate_sizes, tuned_at_every_size
 from paddle_layers.runtime import Sequences
 from paddle_layers.runtime.plan.metrics import LossSum, total_loss
+from paddle_layers.testing.findings import Array, Verdicts, all_close, same_bits
 
 from ..cases.batches import EMPTY, with_samples
 from ..cases.case import Case
 from ..cases.trial import Results, Trial, guarded, run
 from ..cases.values import join_rows, take_rows
-from .comparing import Array, Verdicts, all_close, same_bits
 from .cuda import breadth
 
 MOST = 3

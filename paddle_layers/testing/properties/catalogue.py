@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from paddle_layers.define import LayerDefinition
+from paddle_layers.testing.findings import Verdicts
 
 from ..cases.case import Case
 from .batches import check_batch_sizes, check_empty, check_rows, check_sums
-from .comparing import Verdicts
 from .cuda import check_cuda
 from .definitions import check_definition, check_documentation, check_inference
 from .execution import check_compiled, check_cuts, check_facts, check_memory, check_tuned

@@ -24,10 +24,10 @@ from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.schedule.schedule import LaunchSchedule
+from paddle_layers.testing.findings import TOLERANCE, Verdicts, all_close
 
 from ..cases.case import Case, all_cases
 from ..cases.trial import as_python, run
-from .comparing import TOLERANCE, Verdicts, all_close
 
 Architecture = tuple[int, int]
 """A compute capability, such as (9, 0)."""

@@ -11,10 +11,10 @@ from paddle_layers.config.files import examine_network
 from paddle_layers.define import Bias, Input, LayerDefinition, ShapeError, Type
 from paddle_layers.define.fields.types import KINDS
 from paddle_layers.schema import layer_def_pb2 as pb
+from paddle_layers.testing.findings import Verdicts
 
 from ..cases.case import Case, network_text
 from ..cases.values import illegal_values
-from .comparing import Verdicts
 
 
 def check_definition(layer: LayerDefinition) -> Iterator[tuple[str, str | None]]:

@@ -9,11 +9,11 @@ from functools import partial
 from paddle_layers.kernels.selection import tuned_functions
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
+from paddle_layers.testing.findings import Verdicts, all_close, same_bits
 
 from ..cases.case import Case
 from ..cases.trial import Trial, as_python, guarded, run
 from ..cases.values import same_rows
-from .comparing import Verdicts, all_close, same_bits
 from .cuda import breadth
 
 UNWRITTEN = "with memory initialized to NaN: an element is not written, or read out of bounds"

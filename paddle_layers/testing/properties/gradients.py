@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from paddle_layers.define import DefinitionError, LayerDefinition, registries
 from paddle_layers.define.definitions.derived_gradients import derived_gradient
 from paddle_layers.define.functions.point_functions import Function
+from paddle_layers.testing.findings import Verdicts, all_close, at
 
 from ..cases.case import Case
 from ..cases.trial import Trial, kept_nets
-from .comparing import Verdicts, all_close, at
 
 Array = NDArray[Any]
 # In float64, the error of a central difference is about STEP**2 for truncation and eps / STEP for rounding; both are

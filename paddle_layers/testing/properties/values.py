@@ -9,10 +9,10 @@ import numpy as np
 
 from paddle_layers.define import LayerDefinition, Output, Type
 from paddle_layers.runtime import Sequences
+from paddle_layers.testing.findings import Array, Verdicts, at
 
 from ..cases.case import Case
 from ..cases.trial import Results, Trial, as_python
-from .comparing import Array, Verdicts, at
 
 
 def check_types(case: Case) -> Verdicts:

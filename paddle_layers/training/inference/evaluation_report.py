@@ -22,9 +22,17 @@ from ..results.result_names import loss_names, nan_notes, selected, statistic_na
 from ..results.training_report import left_out_text
 from ..training_checks import NUMBER_COSTS
 from .confusion import Confusion
-from .input_data import GivenData, given_batches, held_out_source, load_trained, source_for, weights_file, words_of
+from .input_data import (
+    GivenData,
+    UnknownWords,
+    given_batches,
+    held_out_source,
+    load_trained,
+    source_for,
+    weights_file,
+    words_of,
+)
 from .outputs import CLASS_COSTS, always
-from .unknown_words import UnknownWords
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training

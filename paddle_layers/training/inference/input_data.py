@@ -1,12 +1,17 @@
-"""Weights and input data of a trained network; data are read as the training file's own source reads its file."""
+"""Weights and input data of a trained network; data are read as the training file's own source reads its file.
+
+Includes the share of words outside of the vocabulary of the training.
+"""
 
 from __future__ import annotations
 
 import glob
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from paddle_layers.config.files import BINARY, TEXTS
 from paddle_layers.config.parameters import shared_names
@@ -21,9 +26,8 @@ from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.weightfiles import open_weights
 from paddle_layers.runtime.memory.weights import converted
 
-from ..data_fields import feed_types
-from ..data_loading import dataset_of, learned_for, loading, open_source, split_rows
-from ..frame_data import read_frame
+from ..data_loading import dataset_of, feed_types, learned_for, loading, open_source, read_frame, split_rows
+from ..network_values import rows_and_starts
 from ..phase_data import ignored_labels, transforms_of
 from ..problems import TrainingError
 from ..results.folders import MARK, output_folder, trained_weights
@@ -35,6 +39,7 @@ if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
     from paddle_layers.config.training import SourceSettings
     from paddle_layers.runtime import Net
+
 
 GivenData = str | Path | Dataset | Mapping[str, Any] | ArrowStream | ColumnTable | None
 """A file, or what it would hold, also as a DataFrame; None: what the training file's source has."""
@@ -226,3 +231,45 @@ def _file_reader(settings: SourceSettings, data: str | Path, base: Path) -> Sour
     several = definition.attributes["file"].check("")
     attributes = definition.bind({"file": [str(path)] if several else str(path)})
     return replace(settings, definition=definition, attributes=attributes)
+
+
+class UnknownWords:
+    """Counts of the words, and of the unknown ones, that data layers read: these have the id after the last.
+
+    Args:
+        training: The training whose data layers read the words.
+        data: The data, with the vocabularies of its fields.
+    """
+
+    def __init__(self, training: Training, data: Batches) -> None:
+        words = data.dataset.words
+        ids = [feed.layer for feed in data.feeds or () if feed.wanted.kind == "INT"]
+        self._fields = {layer: training.feed.get(layer, layer) for layer in ids}
+        self._ends = {layer: len(words[name]) for layer, name in self._fields.items() if words.get(name)}
+        self._counts = dict.fromkeys(self._ends, (0, 0))
+
+    def counted(self, batches: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+        """The same batches, which are counted as they are read."""
+        for batch in batches:
+            self.count(batch)
+            yield batch
+
+    def count(self, batch: Mapping[str, Any]) -> None:
+        """Count the words of a batch."""
+        for layer, end in self._ends.items():
+            ids, _ = rows_and_starts(batch[layer])
+            unknown, total = self._counts[layer]
+            self._counts[layer] = unknown + int(np.count_nonzero(ids == end)), total + ids.size
+
+    def notes(self) -> list[str]:
+        """A note for each data layer with unknown words."""
+        return [
+            f"words of `{self._fields[layer]}` outside of the vocabulary of the training: {unknown} of {total} "
+            f"({_percent(unknown / total)})"
+            for layer, (unknown, total) in self._counts.items()
+            if unknown
+        ]
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.2g} %" if share < 0.995 else f"{100 * share:.0f} %"

@@ -19,9 +19,8 @@ from paddle_layers.data.sinks.values import Values
 from ..data_loading import advised
 from ..network_values import check_order, check_words, rows_and_starts, word_of, words_of_ids
 from ..results.result_names import selected
-from .input_data import GivenData, given_batches, load_trained, source_for, weights_file, words_of
+from .input_data import GivenData, UnknownWords, given_batches, load_trained, source_for, weights_file, words_of
 from .outputs import Reading, part_for, predicted, readings
-from .unknown_words import UnknownWords
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training

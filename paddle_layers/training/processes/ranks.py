@@ -21,8 +21,7 @@ from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
 from paddle_layers.runtime.plan.metrics import LossSum
 
 from ..problems import TrainingError
-from .mpi_allreduce import MpiSums
-from .shared_memory_allreduce import SharedGradients, SharedMemory, shared_gradients
+from .gradient_allreduce import MpiSums, SharedGradients, SharedMemory, shared_gradients
 from .watchdog import RankWatch
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from paddle_layers.kernels.digests import tuned_digest
 from paddle_layers.kernels.primitives import compile_options, elementary, float32_helpers
 from paddle_layers.kernels.primitives.compile_options import INNER
 from paddle_layers.runtime.generate.authors import LIBRARY
+from paddle_layers.runtime.generate.cache import sum_of
 from paddle_layers.runtime.generate.drivers import (
     Array,
     Kernel,
@@ -26,7 +27,6 @@ from paddle_layers.runtime.generate.drivers import (
     sequence_line,
     unravel,
 )
-from paddle_layers.runtime.generate.trusted_files import sum_of
 
 from .column_form import FIRST, LANE, NAME, WIDTH, column_form
 from .vector_form import ADD, EXTREMES, MATH, UNSIGNED, vector_form
