@@ -1,9 +1,12 @@
 """Data sets, transforms, feeds and batches."""
 
+import math
+
 import numpy as np
 import pytest
 
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
+from paddle_layers.data.lazy_columns import StoredColumn
 from paddle_layers.data.sampling import RowRandom
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime import Csr, Sequences
@@ -232,6 +235,17 @@ def test_flat_rows_take_the_shape_of_the_layer():
     data = Dataset({"image": np.arange(32.0).reshape(2, 16)})
     (feed,) = make_feeds(data, {"image": Type.dense(1, 4, 4)})
     assert feed.take(np.array([1]), None).shape == (1, 1, 4, 4)
+
+
+@pytest.mark.parametrize(("wanted", "shape"), [(Type.dense(3, level=1), (4, 5, 3)), (Type.ids(9, 1), (4, 5))])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_an_array_with_an_axis_of_steps_has_sequences_of_one_length(wanted, shape, lazy):
+    values = np.arange(math.prod(shape)).reshape(shape) % 9
+    stored = StoredColumn(lambda rows: values[rows], len(values), shape[1:], values.dtype) if lazy else values
+    (feed,) = make_feeds(Dataset({"x": stored}), {"x": wanted})
+    found = feed.take(np.array([3, 1]), None)
+    assert found.starts.tolist() == [0, 5, 10]
+    assert found.data.tolist() == [*values[3].tolist(), *values[1].tolist()]
 
 
 def test_a_large_field_is_searched_for_nan_batch_by_batch(monkeypatch):

@@ -204,7 +204,7 @@ def test_empty_words(tmp_path):
             opened(tmp_path, text, ids=["place"], empty=empty)
     data = numbers(opened(tmp_path, text, ids=["place"], empty="mark"))
     assert data.words["place"] == ("", "here")
-    with pytest.raises(DataError, match="column `x` has no values, so its mean"):
+    with pytest.raises(DataError, match="column `x` has no values in the training data, so its mean"):
         numbers(opened(tmp_path, "x,y\n,1\n,2\n", columns=["features = x"], empty="mean"))
 
 

@@ -48,6 +48,9 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
         if level < wanted.level:
             more = "starts" if level == 0 else "sub_starts"
             remedy = f"store `{name}.{more}` in addition to `{name}`, {_PARTS}"
+            if wanted.level == 1 and sparse is None:
+                axes = ", ".join(["samples", "steps", *map(str, wanted.dims)])
+                remedy += f", or for sequences of one length an array of shape ({axes})"
             if sparse is not None and level == 0:
                 starts = f"`{name}.row_starts` (start of each row) and `{name}.starts` (start of each sequence)"
                 remedy = f"store {starts}, {_PARTS}"
