@@ -18,7 +18,7 @@ import click
 from paddle_layers.define.standard_streams import dropping, open_closed_descriptors
 
 from .options import plugins_option
-from .terminal import echo
+from .terminal import CommandGroup, echo
 
 # By name and not by class: importing the classes would import numba, also for an error such as a missing file.
 USER_ERRORS = (
@@ -38,33 +38,36 @@ USER_ERRORS = (
     ("paddle_layers.exchange.caffe_in.binary", "CaffeError"),
 )
 """Module and name; a module that was never imported has raised nothing."""
-MODULES = {
-    "new": "scaffolding",
-    "validate": "configs",
-    "show": "show",
-    "train": "training",
-    "evaluate": "inference",
-    "predict": "inference",
-    "generate": "inference",
-    "runs": "training",
-    "sweep": "training",
-    "layers": "reference",
-    "explain": "configs",
-    "fmt": "configs",
-    "docs": "reference",
-    "stubs": "reference",
-    "schema": "schema",
-    "convert": "configs",
-    "export": "exchange",
-    "import": "exchange",
-    "weights": "exchange",
-    "check": "plugins",
-    "plugins": "plugins",
-    "new-plugin": "scaffolding",
-    "lsp": "configs",
-    "warm": "show",
+GROUPS = {
+    "Train and use networks": {
+        "new": "scaffolding",
+        "validate": "configs",
+        "show": "show",
+        "train": "training",
+        "evaluate": "inference",
+        "predict": "inference",
+        "generate": "inference",
+        "warm": "show",
+    },
+    "Compare runs": {"runs": "training", "sweep": "training"},
+    "Look up and edit": {
+        "layers": "reference",
+        "explain": "configs",
+        "fmt": "configs",
+        "lsp": "configs",
+    },
+    "Exchange with other formats": {
+        "convert": "configs",
+        "export": "exchange",
+        "import": "exchange",
+        "weights": "exchange",
+    },
+    "Extend": {"new-plugin": "scaffolding", "check": "plugins", "plugins": "plugins"},
+    "Generate documentation and schemas": {"docs": "reference", "stubs": "reference", "schema": "schema"},
 }
-"""The commands, in the order in which a newcomer needs them, and their modules in `commands/`."""
+"""The commands by purpose, in the order in which a newcomer needs them, and their modules in `commands/`."""
+MODULES = {name: module for group in GROUPS.values() for name, module in group.items()}
+"""The modules of all commands."""
 _FUNCTIONS = {"import": "import_", "new-plugin": "new_plugin"}
 """Functions of commands whose names are not Python identifiers."""
 
@@ -86,8 +89,10 @@ def _loaded() -> list[type[Exception]]:
     return [kind for kind in found if kind is not None]
 
 
-class Commands(click.Group):
+class Commands(CommandGroup):
     """Lazily imported commands; user errors become messages."""
+
+    sections = GROUPS
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of the help text."""

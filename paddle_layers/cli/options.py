@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 class IntRange(click.IntRange):
     """An integer in a range; `1_000` and digits of other scripts are rejected."""
 
+    name = "integer"
+
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The integer."""
         # Python's `int` accepts underscores and digits of all scripts, which config files do not.
@@ -30,6 +32,8 @@ class IntRange(click.IntRange):
 
 class FloatRange(click.FloatRange):
     """A number in a range; `1_000` and digits of other scripts are rejected."""
+
+    name = "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The number."""

@@ -6,6 +6,8 @@ import contextlib
 import io
 import re
 import sys
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 import click
@@ -14,6 +16,22 @@ from paddle_layers.define.standard_streams import writing_to_stdout
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+
+class CommandGroup(click.Group):
+    """Commands whose help has them in sections, with descriptions that are not shortened to one line."""
+
+    sections: Mapping[str, Iterable[str]] = MappingProxyType({})
+    """Names of commands by title; without any, all commands are one section."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands to the help text."""
+        names = self.list_commands(ctx)
+        for title, members in (self.sections or {"Commands": names}).items():
+            found = {name: command for name in members if (command := self.get_command(ctx, name)) is not None}
+            width = max(map(len, names))
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(width), one.get_short_help_str(1000)) for name, one in found.items()])
 
 
 def echo(text: object, *, err: bool = False, nl: bool = True) -> None:

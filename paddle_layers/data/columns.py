@@ -214,6 +214,22 @@ class SequenceColumn:
         return Sequences(data if change is None else change(data, owners), starts, sub_starts)
 
 
+def as_sequences(column: Column, dims: tuple[int, ...]) -> Column:
+    """An array (samples, steps, *dims) as sequences of the same length; any other column as it is."""
+    if not isinstance(column, (np.ndarray, StoredColumn)) or (isinstance(column, StoredColumn) and column.level):
+        return column
+    if column.dtype.kind not in "fiub" or len(column.shape) != 2 + len(dims) or column.shape[2:] != dims:
+        return column
+    if isinstance(column, StoredColumn):
+        return column.then(_joined, dims, column.dtype, level=1)
+    return _joined(column)
+
+
+def _joined(values: Array) -> SequenceColumn:
+    count, steps = values.shape[:2]
+    return SequenceColumn(values.reshape(count * steps, *values.shape[2:]), np.arange(count + 1) * steps)
+
+
 class WordColumn:
     """A word in every row, or with `text` any number of words; they become ids by a dictionary."""
 

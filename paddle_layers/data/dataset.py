@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -197,6 +197,31 @@ class Dataset:
             name: column[index] if isinstance(column, np.ndarray) else column.take(index)
             for name, column in self.fields.items()
         }
+
+    def batches(self, batch_size: int, *, seed: int | None = None) -> Iterator[dict[str, Any]]:
+        """One pass over all rows, for a custom training loop.
+
+        Args:
+            batch_size: Number of rows of a batch; the last one has those that remain.
+            seed: Seed of the order of the rows; None for that of the data.
+
+        Returns:
+            The batches, as `Net.forward` takes them.
+
+        Raises:
+            ValueError: `batch_size` is not positive, or a field has words, which have no ids yet.
+
+        Example::
+
+            for batch in data.batches(32, seed=epoch):
+                net.forward(batch)
+        """
+        if batch_size < 1:
+            raise ValueError(f"`batch_size` is {batch_size}, expected at least 1")
+        if self.raw:
+            raise ValueError(f"the field `{next(iter(self.raw))}` has words or missing values; pass numbers and ids")
+        order = np.arange(len(self)) if seed is None else np.random.default_rng(seed).permutation(len(self))
+        return (self.rows(order[first : first + batch_size]) for first in range(0, len(self), batch_size))
 
 
 def check_unique(names: Sequence[str], field: str, origin: str) -> None:

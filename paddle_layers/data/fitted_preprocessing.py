@@ -247,7 +247,10 @@ def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[fl
             collected.append(chosen[:, medians])
     if len(empty := np.flatnonzero(counts == 0)):
         what = "median" if empty[0] in medians else "mean"
-        raise DataError(f"{dataset.origin}: column `{names[empty[0]]}` has no values, so its {what} cannot be computed")
+        raise DataError(
+            f"{dataset.origin}: column `{names[empty[0]]}` has no values in the training data, so its {what} cannot be "
+            "computed; leave it out"
+        )
     imputed = totals / counts
     if medians:
         imputed[medians] = np.nanmedian(np.concatenate(collected), axis=0)

@@ -8,7 +8,7 @@ import itertools
 import os
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,14 @@ class DataError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message_line(message))
+
+
+class DataErrors(DataError):
+    """Several errors, such as one of each field; the message is that of the first."""
+
+    def __init__(self, errors: Sequence[DataError]) -> None:
+        super().__init__(str(errors[0]))
+        self.errors = tuple(errors)
 
 
 class NoFieldsError(DataError):

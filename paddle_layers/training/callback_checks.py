@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from paddle_layers.config.diagnostics.report import ConfigError
+from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.data import DataError
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
 from .callbacks.monitoring import Watching
+from .problems import TrainingError
 from .results.result_names import best_of, column_names, selected
 
 if TYPE_CHECKING:
@@ -33,6 +35,18 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object], monitored
         for name in getattr(listener, "keep", ()):
             keep += matching(name, sorted(known)) if "*" in name else [name]
     return keep
+
+
+def check_tests(training: Training, callbacks: Sequence[object]) -> None:
+    """Raises `ConfigError`, or `TrainingError` for a callback from Python, where something waits for tests."""
+    if training.test.repeated or training.test.at_start:
+        raise training.error("test.every", NO_TEST_SOURCE, code="E310", help=TEST_SOURCE)
+    for number, listener in enumerate(callbacks):
+        if acts_on_tests(type(listener)) or getattr(listener, "phase", "") == "test":
+            message = f"`{type(listener).__name__}` requires tests, but {NO_TEST_SOURCE}"
+            if number < len(training.callback):
+                raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)
+            raise TrainingError(f"{message}: add one, or pass datasets={{'validation': ...}}")
 
 
 def callback_faults(training: Training, callbacks: Sequence[object], monitored: str) -> Iterator[Diagnostic]:

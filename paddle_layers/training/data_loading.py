@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.wiring.data_layers import carried_values
 from paddle_layers.data import BadRecords, DataError, Dataset
 from paddle_layers.data.batching.mixing import check_alike
@@ -29,7 +30,7 @@ from paddle_layers.data.fitted_preprocessing import (
 from paddle_layers.data.formats.arrow_tables import ArrowStream, ColumnTable, is_data_frame
 from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.data.names import check_same_names, unnamed_fields
-from paddle_layers.data.problems import NoFieldsError, warn_of_data
+from paddle_layers.data.problems import DataErrors, NoFieldsError, warn_of_data
 from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
 from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.tensorfiles import read_header
@@ -330,7 +331,8 @@ def placed(training: Training, source: SourceSettings | None, code: str = "E309"
         yield
     except DataError as error:
         place = f"source[{training.source.index(source)}]{field}" if source is not None else "source"
-        raise training.error(place, str(error), code=code) from None
+        errors = error.errors if isinstance(error, DataErrors) else (error,)
+        raise ConfigError([training.fault(place, str(one), code=code) for one in errors]) from None
 
 
 def with_frames_read(training: Training, datasets: Mapping[str, Given]) -> Mapping[str, Given]:

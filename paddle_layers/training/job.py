@@ -7,18 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from paddle_layers.config.diagnostics.report import warn
-from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.config.wiring.data_layers import carried_values
 from paddle_layers.data import Batches, Stream
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 
-from .callback_checks import prepare_callbacks
+from .callback_checks import check_tests, prepare_callbacks
 from .callbacks.monitoring import Watching
 from .data_loading import Given, Subset, datasets_of, open_parts, part_name, placed, with_frames_read
 from .evaluation import PhaseData
 from .initial_weights import check_data_norms
 from .phase_data import label_fields, make_batches, phase_data
-from .problems import TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .results.result_names import check_further
 from .schedules import check_rates
@@ -129,7 +127,7 @@ def prepare(
     validation, test = (_evaluated(training, phase, parts, streams, seed) for phase in ("validation", "test"))
     monitored, final = (test, PhaseData("test")) if validation.first is None else (validation, test)
     if monitored.first is None:
-        _check_tests(training, callbacks)
+        check_tests(training, callbacks)
     elif training.source_of(monitored.phase) is None and not training.test.repeated:
         _warn_of_one_test(training, callbacks, monitored.phase)
     check_learning(training)
@@ -214,18 +212,6 @@ def _make_net(
         momentum_scheduled=bool(training.momentum_schedule),
     )
     return net, updater
-
-
-def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
-    """Raises `ConfigError`, or `TrainingError` for a callback from Python, where something waits for tests."""
-    if training.test.repeated or training.test.at_start:
-        raise training.error("test.every", NO_TEST_SOURCE, code="E310", help=TEST_SOURCE)
-    for number, listener in enumerate(callbacks):
-        if acts_on_tests(type(listener)) or getattr(listener, "phase", "") == "test":
-            message = f"`{type(listener).__name__}` requires tests, but {NO_TEST_SOURCE}"
-            if number < len(training.callback):
-                raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)
-            raise TrainingError(f"{message}: add one, or pass datasets={{'validation': ...}}")
 
 
 def _warn_of_one_test(training: Training, callbacks: Sequence[object], phase: str) -> None:

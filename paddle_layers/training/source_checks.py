@@ -60,13 +60,13 @@ def source_faults(training: Training, known: FittedPreprocessing = NOTHING) -> t
         for several in [parts] if whole else [[part] for part in parts]:
             try:
                 own = learned or learned_of(training, several, known, labels=label_fields(training))
+                learned = own if whole else learned
                 for part in several if train else ():
                     check_names(training, part, own, train, given=False)
                 made = make_batches(training, phase, [as_numbers(training, part, own) for part in several], seed=0)
             except ConfigError as error:
                 faults += error.diagnostics
             else:
-                learned = own if whole else learned
                 train = parts if whole and phase == "train" else train
                 batches = made if whole and phase == "train" else batches
     for name, source in training.further_sources:
@@ -154,13 +154,14 @@ def _list_faults(training: Training, source: SourceSettings, phase: str, known: 
     """Errors in the names that a source lists, some of them `known` from the training sources."""
     types = feed_types(selected(training, phase))
     layers = {training.feed.get(layer, layer): layer for layer in types}
+    targets = target_fields(training)
     place = f"the source `{source.type}`"
     try:
         for field, names in _listed(training, source).items():
             with placed(training, source):
                 check_unique(names, field, place)
                 if field in layers:
-                    check_size(names, field, layers[field], types[layers[field]], place)
+                    check_size(names, field, layers[field], types[layers[field]], place, target=field in targets)
                 if field in known:
                     check_same_names(names, known[field], field, place, "the training")
     except ConfigError as error:

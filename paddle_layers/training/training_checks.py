@@ -14,7 +14,7 @@ from paddle_layers.data import Batches, DataError
 from paddle_layers.data.fitted_preprocessing import NOTHING
 from paddle_layers.define.definitions.elementwise import Elementwise
 
-from .callback_checks import callback_faults
+from .callback_checks import callback_faults, check_tests
 from .inference.outputs import has_own_parameters
 from .initial_weights import check_data_norms, fed_moments, first_weights, known_preprocessing
 from .problems import TrainingError
@@ -52,10 +52,13 @@ def training_faults(training: Training) -> list[Diagnostic]:
         faults.append(training.fault("weights.file", str(error), code="E308"))
     of_data, batches = source_faults(training, known)
     faults += of_data
-    faults += callback_faults(
-        training, [one.definition.create(one.attributes) for one in training.callback], training.monitored
-    )
+    callbacks = [one.definition.create(one.attributes) for one in training.callback]
+    faults += callback_faults(training, callbacks, training.monitored)
+    phases = {phase for one in training.source for phase in (one.phase, *(one.split.phases if one.split else ()))}
     try:
+        # A file without sources is for `pl.train(datasets=)`, which may have test data.
+        if phases == {"train"}:
+            check_tests(training, callbacks)
         check_data_norms(training)
         if batches is not None:
             steps = planned_steps(training, batches)

@@ -16,7 +16,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 import paddle_layers as pl
-from paddle_layers.cli.app import MODULES, USER_ERRORS, commands
+from paddle_layers.cli.app import GROUPS, MODULES, USER_ERRORS, commands
 from paddle_layers.cli.files import replace_file
 from paddle_layers.config import ConfigWarning
 from paddle_layers.define.machine import as_bytes
@@ -75,6 +75,9 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 def test_help_names_every_command(run: Run) -> None:
     text = run("--help").stdout
     assert all(f"\n  {name} " in text for name in MODULES)
+    assert all(f"\n{title}:\n" in text for title in GROUPS)
+    # Sentences that do not fit into a line are wrapped.
+    assert "..." not in text.replace("[ARGS]...", "") + run("schema", "--help").stdout.replace("[ARGS]...", "")
 
 
 @pytest.mark.parametrize("name", MODULES)

@@ -1,9 +1,13 @@
 """Data sets, transforms, feeds and batches."""
 
+import math
+
 import numpy as np
 import pytest
 
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
+from paddle_layers.data.columns import WordColumn
+from paddle_layers.data.lazy_columns import StoredColumn
 from paddle_layers.data.sampling import RowRandom
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime import Csr, Sequences
@@ -234,6 +238,17 @@ def test_flat_rows_take_the_shape_of_the_layer():
     assert feed.take(np.array([1]), None).shape == (1, 1, 4, 4)
 
 
+@pytest.mark.parametrize(("wanted", "shape"), [(Type.dense(3, level=1), (4, 5, 3)), (Type.ids(9, 1), (4, 5))])
+@pytest.mark.parametrize("lazy", [False, True])
+def test_an_array_with_an_axis_of_steps_has_sequences_of_one_length(wanted, shape, lazy):
+    values = np.arange(math.prod(shape)).reshape(shape) % 9
+    stored = StoredColumn(lambda rows: values[rows], len(values), shape[1:], values.dtype) if lazy else values
+    (feed,) = make_feeds(Dataset({"x": stored}), {"x": wanted})
+    found = feed.take(np.array([3, 1]), None)
+    assert found.starts.tolist() == [0, 5, 10]
+    assert found.data.tolist() == [*values[3].tolist(), *values[1].tolist()]
+
+
 def test_a_large_field_is_searched_for_nan_batch_by_batch(monkeypatch):
     monkeypatch.setattr("paddle_layers.data.batching.checks.CHECKED_AT_ONCE", 0)
     values = np.zeros((10, 2), np.float32)
@@ -264,3 +279,17 @@ def test_rows_of_another_shape_are_answered_with_what_to_store(shape, wanted, re
     with pytest.raises(DataError) as caught:
         make_feeds(Dataset({"x": np.zeros(shape)}), {"x": Type.dense(*wanted)})
     assert remedy in str(caught.value)
+
+
+def test_a_data_set_gives_the_batches_of_a_pass():
+    data = Dataset({"x": np.arange(10), "w": np.arange(20), "w.starts": np.arange(0, 21, 2)})
+    plain, mixed = [*data.batches(4)], [*data.batches(4, seed=1)]
+    assert [batch["x"].tolist() for batch in plain] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    order = [row for batch in mixed for row in batch["x"].tolist()]
+    assert sorted(order) == [*range(10)] != order
+    assert order == [row for batch in data.batches(4, seed=1) for row in batch["x"].tolist()]
+    assert mixed[0]["w"].data.tolist() == [step for row in order[:4] for step in (2 * row, 2 * row + 1)]
+    with pytest.raises(ValueError, match="`batch_size` is 0"):
+        data.batches(0)
+    with pytest.raises(ValueError, match="the field `kind` has words"):
+        Dataset({"kind": WordColumn(["a", "b"])}).batches(1)

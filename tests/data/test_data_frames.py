@@ -13,7 +13,11 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError
+from paddle_layers.data.data_frames import frame_dataset
+from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats.arrow_tables import ArrowTable, is_data_frame
+from paddle_layers.data.formats.table_settings import RequestedFields
+from paddle_layers.define import registries
 
 arrow = pytest.importorskip("pyarrow")
 pytestmark = pytest.mark.usefixtures("as_python")
@@ -147,6 +151,19 @@ def test_numbers_that_are_categories_have_the_names_of_a_csv_file():
     assert found.words == {0: ["17", "", "0.5"], 1: ["1", "2", ""], 2: ["2026-01-02"] * 3}
 
 
+def test_dates_are_read_as_their_parts():
+    moment = datetime.datetime(2024, 2, 29, 23, 30)
+    zoned = moment.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=9)))
+    dates = {"a": [moment, None], "b": [moment.date()] * 2, "c": [str(moment)] * 2, "d": [zoned] * 2}
+    source = registries["source"]["csv"]
+    parts = ["a = month, hour", "b = day", "c = minute", "d = hour, days"]
+    settings = source.create(source.bind({"file": "", "dates": parts, "empty": "mean"}))
+    raw = frame_dataset(arrow.table({**dates, "x": [1.5, 2.5]}), "here", settings, {}, RequestedFields())
+    values = encoded(raw, learn(raw, np.arange(2)), "here").fields["features"]
+    days = (moment - datetime.datetime(1970, 1, 1)).total_seconds() / 86400
+    assert values.tolist() == [[2, 23, 29, 30, 23, days, 1.5], [2, 23, 29, 30, 23, days, 2.5]]
+
+
 def test_the_index_of_pandas_is_no_column():
     facts = {"index_columns": ["__index_level_0__"]}
     stored = arrow.table({"a": [1], "__index_level_0__": [5]}).replace_schema_metadata({"pandas": json.dumps(facts)})
@@ -179,8 +196,8 @@ PLACE = "change the column, or describe it in a source `csv` of the training fil
         (
             "",
             {"label": [0, 1, 0, 1]},
-            'datasets["train"]: column `day` has type timestamp[us], expected numbers; convert dates and times to '
-            "numbers, such as the days since the first one, or leave the column out",
+            'datasets["train"]: column `day` has type timestamp[us], expected numbers; in a source '
+            '`csv`, write `dates: "day = year, month"` for its parts, or leave the column out',
         ),
         (
             "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ from paddle_layers.config import ConfigError
 from paddle_layers.data import DataError, Dataset, make_feeds
 from paddle_layers.data.columns import GapColumn, WordColumn
 from paddle_layers.data.fitted_preprocessing import FittedPreprocessing, encoded, learn, read_fitted
+from paddle_layers.data.formats.dates import parsed_date
 from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
 from paddle_layers.define import Type, registries
@@ -119,7 +121,10 @@ def test_what_cannot_be_imputed(tmp_path, settings, message):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "t.csv:2: column 1 (`day`): '2026-01-01' is not a number; for a column of words write `ids: \"day\"`"),
+        (
+            {},
+            "t.csv:2: column 1 (`day`): '2026-01-01' is not a number; for a date write `dates: \"day = year, month\"`",
+        ),
         (
             {"columns": ["features = area"]},
             "t.csv:4: column 3 (`area`): empty cell; `empty: mean` imputes the mean",
@@ -163,7 +168,11 @@ def test_a_cell_that_is_no_number_is_told_what_it_may_be_meant_as(tmp_path, cell
         ("a.csv.gz", b"\x1f\x8b\x08\x00\xff", "a.csv.gz: damaged gzip file"),
         ("a.csv", "u,v\n1,2\n".encode("utf-16"), "a.csv is encoded in UTF-16; write `encoding: utf_16`"),
         ("b.csv", b"\xe4,v\n1,2\n", "b.csv:1: invalid UTF-8 (byte 0); set `encoding`, or save the file as UTF-8"),
-        ("i.csv", b",u\n0,1\n", "i.csv:1: column 1 has no name; name it, or if it is the row index"),
+        (
+            "i.csv",
+            b",u\n0,1\n",
+            'column 1 has no name; if it is the row index, as pandas and R write it, write `leave_out: "1"`',
+        ),
         ("~/a.csv", None, "`~` is not expanded: write the full path"),
         ("https://a.org/a.csv", None, "URLs are not supported: download the file first"),
         ("*.csv", None, "patterns are not supported"),
@@ -189,11 +198,13 @@ def test_remedies_work_when_obeyed(tmp_path):
 def test_empty_words(tmp_path):
     text = "place,x\nhere,1\n,2\n"
     for empty in ("refuse", "mean"):
-        with pytest.raises(DataError, match=r"t.csv:3: column 1 \(`place`\): empty cell; write `empty: mark`"):
+        with pytest.raises(
+            DataError, match=r"t.csv:3: column 1 \(`place`\): empty cell; write `impute: \"place = mark\"`"
+        ):
             opened(tmp_path, text, ids=["place"], empty=empty)
     data = numbers(opened(tmp_path, text, ids=["place"], empty="mark"))
     assert data.words["place"] == ("", "here")
-    with pytest.raises(DataError, match="column `x` has no values, so its mean"):
+    with pytest.raises(DataError, match="column `x` has no values in the training data, so its mean"):
         numbers(opened(tmp_path, "x,y\n,1\n,2\n", columns=["features = x"], empty="mean"))
 
 
@@ -632,3 +643,105 @@ def test_numbers_have_the_precision_of_the_network(tmp_path):
     with pytest.raises(DataError, match=r"t.csv:2: field `features` is 1e\+39, which overflows in the precision"):
         make_feeds(large, {"features": Type.dense(1)}, dtype="float32")
     make_feeds(large, {"features": Type.dense(1)}, dtype="float64")
+
+
+# ---- dates
+
+
+DATES = """\
+when,x,label
+2024-02-29T23:30,1,0
+2023/12/31,2,1
+,3,0
+"Mar 1, 1969",4,1
+"""
+
+
+def test_dates_are_numbers_of_their_parts(tmp_path):
+    parts = "year, month, day, weekday, day_of_year, hour, minute, days"
+    raw = opened(tmp_path, DATES, label="label", dates=[f"when = {parts}"], impute=["when = mark"])
+    assert raw.columns["features"] == (*(f"when.{part}" for part in parts.split(", ")), "x")
+    values = numbers(raw).fields["features"]
+    expected = []
+    for text in ("2024-02-29T23:30", "2023-12-31", "1969-03-01"):
+        day = datetime.fromisoformat(text)
+        begin = datetime(1970, 1, 1)
+        numbers_of = [day.year, day.month, day.day, day.weekday(), day.timetuple().tm_yday, day.hour, day.minute]
+        expected.append([*numbers_of, (day - begin).total_seconds() / 86400])
+    assert values[[0, 1, 3], :8].tolist() == expected
+    assert values[2, :8] == pytest.approx(np.mean(expected, axis=0))
+    assert values[:, 8].tolist() == [1, 2, 3, 4]
+    assert values[:, 9:].tolist() == [[0] * 8, [0] * 8, [1] * 8, [0] * 8]
+
+
+@pytest.mark.parametrize(
+    ("text", "iso"),
+    [
+        ("2012/01/02", "2012-01-02"),
+        ("20120102", "2012-01-02"),
+        ("2012-01-02 03:04:05.5+02:00", "2012-01-02T03:04:05.5"),
+        ("1974Q3", "1974-07-01"),
+        ("Jan-1-1995", "1995-01-01"),
+        ("2 September 2001", "2001-09-02"),
+        ("May 2001", "2001-05-01"),
+        ("2001-05", "2001-05-01"),
+        ("31/12/2001", None),
+        ("2012-02-30", None),
+        ("Mayonnaise 2001", None),
+        ("12.5", None),
+    ],
+)
+def test_notations_of_dates(text, iso):
+    days = iso and (datetime.fromisoformat(iso) - datetime(1970, 1, 1)).total_seconds() / 86400
+    assert parsed_date(text) == days
+
+
+def test_dates_in_another_format(tmp_path):
+    table = "when,x\n31/12/2001,1\n01/02/2002,2\n"
+    with pytest.raises(
+        DataError, match=r'for a date write `dates: "when = year, month"` with a format such as `date_for'
+    ):
+        opened(tmp_path, table)
+    with pytest.raises(DataError, match=r"'31/12/2001' is not a date that begins with the year .*; write its format"):
+        opened(tmp_path, table, dates=["when = month"])
+    found = opened(tmp_path, table, dates=["when = month, day"], date_format="%d/%m/%Y")
+    assert found.fields["features"].tolist() == [[12, 31, 1], [2, 1, 2]]
+    with pytest.raises(DataError, match=r"'31/12/2001' is not a date in the format %m/%d/%Y$"):
+        opened(tmp_path, table, dates=["when = month, day"], date_format="%m/%d/%Y")
+
+
+def test_settings_of_dates_that_are_wrong(tmp_path):
+    with pytest.raises(DataError, match=r"invalid `dates` 'day = moth'; did you mean `month`\?; write .date = year, m"):
+        opened(tmp_path, dates=["day = moth"])
+    with pytest.raises(
+        DataError, match=r"`dates` names column 1 \(`day`\), which no numeric field has; add it to `col"
+    ):
+        opened(tmp_path, columns=["features = area"], dates=["day = month"], empty="mean", wanted={"features"})
+
+
+# ---- first lines and markers that are guessed
+
+
+@pytest.mark.parametrize(
+    ("text", "settings", "message"),
+    [
+        ("3,2,a,b\n1,2,0\n", {"label": "5"}, "use column numbers, 1 to 4; if the first line is .* `skip_lines: 1`"),
+        ("3,2\n1,2,0\n", {}, "got 3 cells, expected 2 as in the rows above; if the first .* `skip_lines: 1`"),
+        ("1960,1961\n1,2\n", {"label": "1961"}, "has numbers; if it is a header, write `header: yes`"),
+        ("a b\n1 2\n", {"label": "b"}, 'only one column; try `delimiter: " "`$'),
+        ("a   b\n1   2\n", {"label": "b"}, 'only one column; try `delimiter: " "` and `spaces: ignore`$'),
+        ("'a' 'b'\n1 2\n", {"label": "b"}, 'try `delimiter: " "` and `quote: single`$'),
+        ("'a','b'\n1,2\n", {"label": "b"}, "unknown column `b`.*; for names in single quotes write `quote: single`"),
+        ("a,b,c\n,x,1\ny,,2\n", {"ids": ["a", "b"]}, 'write `impute: "a, b = mark"` for an additional word'),
+    ],
+)
+def test_tables_of_another_form(tmp_path, text, settings, message):
+    with pytest.raises(DataError, match=message):
+        opened(tmp_path, text, **settings)
+
+
+def test_words_that_mark_missing_values(tmp_path):
+    table = "kind,x\na,1\nNA,2\nNA,3\n"
+    assert "has the word 'NA' in 2 rows, which becomes a category; if" in opened(tmp_path, table, ids=["kind"]).note
+    assert not opened(tmp_path, table, ids=["kind"], missing=[""]).note
+    assert not opened(tmp_path, table, ids=["kind"], missing=["NA"], impute=["kind = mark"]).note

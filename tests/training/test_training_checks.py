@@ -59,7 +59,7 @@ def test_all_errors_at_once(folder: Path) -> None:
     )
     assert messages(text) == [
         "10: error[E309]: table.csv:3: field `label` is 5, but the data layer `label` expects 0 to 1; number ids from "
-        "0, or set `size: 6` or more in the data layer",
+        "0, or set `size: 6` in the data layer",
         "10: error[E307]: table.csv: a test share of 0.01 leaves none of the 2 rows for testing",
         "12: error[E321]: table.csv is a file, not a folder; choose another --output",
         "13: error[E308]: file not found: w.safetensors",
@@ -86,6 +86,10 @@ def test_all_errors_at_once(folder: Path) -> None:
             + 'momentum_schedule { type: "exp" exp { gamma: 1.1 } }',
             "11: error[E103]: the momentum is",
         ),
+        (
+            NET + SOURCE + 'callback { type: "save_best" }\n',
+            "11: error[E310]: `SaveBest` requires tests, but there is no",
+        ),
     ],
 )
 def test_validate_and_train_refuse_the_same(folder: Path, text: str, message: str) -> None:
@@ -96,6 +100,19 @@ def test_validate_and_train_refuse_the_same(folder: Path, text: str, message: st
         pl.train("t.textproto", output="out/run")
     assert found[0].partition("]: ")[2] in str(refused.value)
     assert sorted(path.name for path in folder.iterdir()) == ["t.textproto", "table.csv"]
+
+
+def test_every_field_that_does_not_fit_is_named(folder: Path) -> None:
+    found = messages(
+        NET.replace("shape: 2", "shape: 3").replace(
+            'size: 2 } }\n  layer { name: "scores', 'size: 1 } }\n  layer { name: "scores'
+        )
+        + SOURCE
+    )
+    assert [line.partition(";")[0] for line in found] == [
+        "10: error[E309]: table.csv: field `x` has samples of shape 2, but the data layer `x` expects 3",
+        "10: error[E309]: table.csv:3: field `label` is 1, but the data layer `label` expects 0 to 0",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,9 @@ def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> N
         except ConfigError as error:
             found += error.diagnostics
             continue
-        found += faults + warnings
+        # W005 is the same as E310 for a file whose test data may come from Python.
+        missing_tests = {fault.start for fault in faults if fault.code == "E310"}
+        found += faults + [warning for warning in warnings if warning.start not in missing_tests]
         if not faults:
             fine.append((file, what))
     if style == "json":

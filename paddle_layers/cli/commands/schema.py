@@ -6,10 +6,10 @@ from pathlib import Path
 
 import click
 
-from ..terminal import echo
+from ..terminal import CommandGroup, echo
 
 
-@click.group()
+@click.group(cls=CommandGroup)
 def schema() -> None:
     """Export config schemas, lock field numbers, compare versions."""
 

@@ -71,7 +71,7 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
     "E310": Explanation(
         "Missing test source",
         "`test { every: ... }`, `early_stop` and `save_best` need a source for the test phase, or one in `datasets` "
-        "in Python. Reported when the training starts; `validate`, which does not know `datasets`, warns (W005).",
+        "in Python. Reported by `validate` if the file has a source for the train phase, and when the training starts.",
     ),
     "E311": Explanation(
         "Momentum is not supported by the optimizer",

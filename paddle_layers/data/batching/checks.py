@@ -48,6 +48,9 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
         if level < wanted.level:
             more = "starts" if level == 0 else "sub_starts"
             remedy = f"store `{name}.{more}` in addition to `{name}`, {_PARTS}"
+            if wanted.level == 1 and sparse is None:
+                axes = ", ".join(["samples", "steps", *map(str, wanted.dims)])
+                remedy += f", or for sequences of one length an array of shape ({axes})"
             if sparse is not None and level == 0:
                 starts = f"`{name}.row_starts` (start of each row) and `{name}.starts` (start of each sequence)"
                 remedy = f"store {starts}, {_PARTS}"
@@ -64,15 +67,17 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
         raise DataError(
             f"{where} has values, but {target}; remove `{name}.values`, or set `data_type: SPARSE` in the data layer"
         )
-    check_size(dataset.words.get(name, ()), name, layer, wanted, dataset.origin)
+    words, is_target = dataset.words.get(name, ()), name in dataset.targets
+    check_size(words, name, layer, wanted, dataset.origin, target=is_target)
 
 
-def check_size(words: Sequence[str], name: str, layer: str, wanted: Type, origin: str) -> None:
+def check_size(words: Sequence[str], name: str, layer: str, wanted: Type, origin: str, *, target: bool) -> None:
     """`DataError` for more names of ids than the data layer takes ids."""
     if wanted.kind in ("INT", "SPARSE", "SPARSE_INT") and wanted.size < len(words):
+        unknown = "" if target else f", or `size: {len(words) + 1}` with an id for all other words"
         raise DataError(
             f"{origin}: field `{name}` has {len(words)} words, but the data layer `{layer}` expects "
-            f"{wanted}; set `size: {len(words)}` in the data layer"
+            f"{wanted}; set `size: {len(words)}` in the data layer{unknown}"
         )
 
 
@@ -203,11 +208,10 @@ def check_ids(
     if name in dataset.unknown or (name in dataset.word_fields and words is not None and value == len(words)):
         row, word = dataset.unknown.get(name, (row_of(first[0]), None))
         raise _unknown_word(dataset, name, row, word, layer, wanted)
-    remedy = (
-        f"number ids from 0, or set `size: {value + 1}` or more in the data layer"
-        if value >= 0
-        else "number ids from 0"
-    )
+    largest = int(ids.max())
+    also = f", since the largest id is {largest}" if largest > value else ""
+    size = f", or set `size: {largest + 1}` in the data layer{also}" if value >= 0 else ""
+    remedy = f"number ids from 0{size}"
     remedy = ignored.remedy(value) or remedy
     at = f" at {', '.join(map(str, first[1:]))}" if len(first) > 1 else ""
     raise DataError(

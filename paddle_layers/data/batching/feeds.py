@@ -15,7 +15,7 @@ from paddle_layers.config.wiring.data_layers import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 from paddle_layers.define.fields.types import channels_last, shape_text
 
-from ..columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
+from ..columns import Column, Rows, SequenceColumn, SparseColumn, as_sequences, sparse_part
 from ..dataset import Dataset
 from ..layer_transforms import (
     Boxes,
@@ -29,7 +29,7 @@ from ..layer_transforms import (
     streams_of,
 )
 from ..lazy_columns import BadRecords, StoredColumn
-from ..problems import DataError
+from ..problems import DataError, DataErrors
 from ..sampling import RowRandom
 from .checks import BadValue, check_ids, check_kind, check_values, first_non_finite, non_finite
 
@@ -59,6 +59,8 @@ class DataFeed:
     shape: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        if self.wanted.level == 1:
+            self.column = as_sequences(self.column, self.wanted.dims)
         check_kind(self.dataset, self.name, self.column, self.layer, self.wanted)
         self.shape = self._input_shape()
         target = self.layer, self.wanted, self.dtype
@@ -191,7 +193,8 @@ def make_feeds(
         if name not in dataset.fields:
             raise DataError(_missing(dataset, layer, name, types))
     streams = streams_of(changes, list(types))
-    feeds = {}
+    feeds: dict[str, DataFeed] = {}
+    errors: list[DataError] = []
     for layer, wanted in types.items():
         name = named[layer]
         chain = [
@@ -201,7 +204,12 @@ def make_feeds(
         ]
         steps = (tuple(one for one, _ in chain), dtype, (ignored or {}).get(layer, NONE_IGNORED))
         own = tuple(at for _, at in chain)
-        feeds[layer] = DataFeed(dataset, layer, name, dataset.fields[name], wanted, *steps, own, skip=skip)
+        try:
+            feeds[layer] = DataFeed(dataset, layer, name, dataset.fields[name], wanted, *steps, own, skip=skip)
+        except DataError as error:
+            errors.append(error)
+    if errors:
+        raise errors[0] if len(errors) == 1 else DataErrors(errors)
     _bind_boxes(feeds, changes, streams)
     return tuple(feeds.values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import importlib
 import inspect
 import json
 import math
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from ..columns import SequenceColumn
 from ..problems import DataError, as_data_error, optional_module
 from .arrow_columns import column_kind, column_values, decoded, is_list, is_string, value_type
-from .table_cells import BadCell, TableCells, parsed_number
+from .table_cells import BadCell, TableCells
 
 
 @runtime_checkable
@@ -61,7 +62,7 @@ class ArrowTable(TableCells):
     def __init__(self, data: Any, origin: str, missing: Iterable[str] = ()) -> None:
         self._arrow = optional_module("pyarrow", "pyarrow", "arrow", f"{origin}: a DataFrame")
         self._table, self._problems = _arrow_table(self._arrow, data, origin)
-        self._missing = frozenset(missing)
+        self.missing = frozenset(missing)
         self._count = int(self._table.num_rows)
         super().__init__(origin, self._table.column_names)
         if not self.count:
@@ -127,11 +128,17 @@ class ArrowTable(TableCells):
         types, kind = self._arrow.types, self._type(column)
         if is_string(kind):
             return self._parsed(column, gaps, skip=skip)
+        is_time = column in self.dates and (types.is_timestamp(kind) or types.is_date(kind))
         numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
-        if not any(check(kind) for check in numeric):
-            raise DataError(f"{self.origin}: {self.column_text(column)} has type {kind}, expected numbers{_fix(kind)}")
+        if not is_time and not any(check(kind) for check in numeric):
+            remedy = _fix(kind, self.names[column])
+            raise DataError(f"{self.origin}: {self.column_text(column)} has type {kind}, expected numbers{remedy}")
         stored = decoded(self._arrow, self._table.column(column))
-        values = np.array(stored.cast(self._arrow.float64(), safe=False).to_numpy(), np.float64)
+        values = (
+            _days(self._arrow, stored)
+            if is_time
+            else np.array(stored.cast(self._arrow.float64(), safe=False).to_numpy(), np.float64)
+        )
         absent = np.flatnonzero(np.isnan(values)) if column not in gaps else ()
         for row in map(int, absent):
             self._refuse_cell(BadCell(f"{self.cell(row, column)}: {self.empty}", "", column, -1, "empty"), row, skip)
@@ -143,7 +150,7 @@ class ArrowTable(TableCells):
         values = np.zeros(self.count)
         for row, cell in enumerate(self._read_words(column)):
             try:
-                values[row] = parsed_number(cell, column, -1, self.cell(row, column), gaps)
+                values[row] = self.number(cell, column, -1, self.cell(row, column), gaps)
             except BadCell as error:
                 self._refuse_cell(error, row, skip)
         return values
@@ -162,7 +169,7 @@ class ArrowTable(TableCells):
                 f"{self.origin}: {self.column_text(column)} has type {kind}, expected words; convert it to strings"
             )
         cells = map(_text, self._table.column(column).to_pylist())
-        return ["" if cell in self._missing else cell for cell in cells]
+        return ["" if cell in self.missing else cell for cell in cells]
 
 
 def _text(value: object) -> str:
@@ -172,10 +179,19 @@ def _text(value: object) -> str:
     return "" if value is None else str(value).strip()
 
 
-def _fix(kind: Any) -> str:
+def _days(arrow: Any, stored: Any) -> NDArray[np.float64]:
+    """The days from 1970-01-01 to dates and times, which are local if they have a time zone; NaN for null."""
+    if getattr(stored.type, "tz", None):
+        stored = importlib.import_module("pyarrow.compute").local_timestamp(stored)
+    moments = stored.cast(arrow.timestamp("us"), safe=False).to_numpy()
+    days = moments.astype("datetime64[us]").astype(np.int64) / 86400e6
+    return np.where(np.isnat(moments), np.nan, days)
+
+
+def _fix(kind: Any, column: str) -> str:
     name = str(kind)
     if name.startswith(("timestamp", "date", "time", "duration")):
-        return "; convert dates and times to numbers, such as the days since the first one, or leave the column out"
+        return f'; in a source `csv`, write `dates: "{column} = year, month"` for its parts, or leave the column out'
     if "list" in name:
         return "; without a source `csv`, a column of lists is the field of a data layer of its name"
     return "; convert it to numbers, or leave the column out"

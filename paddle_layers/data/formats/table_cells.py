@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,7 @@ from paddle_layers.define.decimals import number_of
 from paddle_layers.define.errors import suggestion
 
 from ..problems import DataError
+from .dates import is_date, parsed_date
 
 
 class TableCells(ABC):
@@ -29,6 +31,10 @@ class TableCells(ABC):
     """Its number in the file."""
     empty = "empty cell"
     """The word for a cell without a value."""
+    dates: Mapping[int, str] = MappingProxyType({})
+    """The columns of dates, which are read as days since 1970-01-01, with their `date_format`."""
+    missing: frozenset[str] = frozenset()
+    """Cells that count as empty."""
 
     def __init__(self, origin: str, names: Sequence[str]) -> None:
         self.origin, self.names = origin, list(names)
@@ -79,18 +85,14 @@ class TableCells(ABC):
     def index(self, column: str) -> int:
         """Position of a column given by its name or by its number from 1."""
         place = self._position(column)
-        if place is None and not self.titled:
-            raise DataError(
-                f"{self.header}: unknown column `{column}`: the first line has numbers, not names; add a "
-                f"header, or use column numbers, 1 to {len(self.names)}"
-            )
         if place is None:
-            shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
-            near = suggestion(column, self.names)
-            raise DataError(
-                f"{self.header}: unknown column `{column}`{near}; the {len(self.names)} columns are {shown}"
-            )
+            raise DataError(f"{self.header}: unknown column `{column}`{self._explained(column)}")
         return place
+
+    def _explained(self, column: str) -> str:
+        """What is known of a column that is unknown: the names of the others."""
+        shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
+        return f"{suggestion(column, self.names)}; the {len(self.names)} columns are {shown}"
 
     def _position(self, column: str) -> int | None:
         if column in self.names:
@@ -130,6 +132,18 @@ class TableCells(ABC):
             self.refuse(row, problem, skip=skip)
         return np.where(wrong, 0, values).astype(np.int64)
 
+    def number(self, cell: str, column: int, line: int, place: str, gaps: Container[int]) -> float:
+        """The number in a cell: that of a date in a column of `dates`. Raises `BadCell`, as `parsed_number`."""
+        notation = self.dates.get(column)
+        if notation is None or not cell.strip():
+            return parsed_number(cell, column, line, place, gaps)
+        days = parsed_date(cell, notation)
+        if days is None:
+            expected = f"in the format {notation}" if notation else "that begins with the year or names the month"
+            problem = f"{place}: {cell.strip()!r} is not a date {expected}"
+            raise BadCell(problem, cell.strip(), column, line, "other date")
+        return days
+
     def refuse(self, row: int, problem: str, *, skip: bool) -> None:
         """Note a row that cannot be used, or raise `DataError`."""
         if row in self.bad:
@@ -162,7 +176,8 @@ class TableCells(ABC):
 class BadCell(DataError):
     """A cell that is no number, and its place.
 
-    `kind` is "empty", "absent" for a word such as `NA`, "other notation" for a number such as `1,5`, else nothing.
+    `kind` is "empty", "absent" for a word such as `NA`, "other notation" for a number such as `1,5`, "date" for a date
+    among numbers, "other date" for what is no date in a column of dates, else nothing.
     """
 
     def __init__(self, message: str, cell: str, column: int, line: int, kind: str) -> None:
@@ -178,9 +193,10 @@ def parsed_number(cell: str, column: int, line: int, place: str, gaps: Container
     cell = cell.strip()
     if not cell and column in gaps:
         return math.nan
-    meant = "" if cell.lower() in _ABSENT else _meant(cell)
+    absent, date = cell.lower() in _ABSENT, is_date(cell)
+    meant = "" if absent or date else _meant(cell)
     what = f"{cell!r} is not a number{meant}" if cell else "empty cell"
-    kind = "empty" if not cell else "absent" if cell.lower() in _ABSENT else "other notation" if meant else ""
+    kind = "empty" if not cell else "absent" if absent else "date" if date else "other notation" if meant else ""
     raise BadCell(f"{place}: {what}", cell, column, line, kind)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -9,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ..columns import GapColumn, Rows, WordColumn
+from ..columns import GapColumn, WordColumn
 from ..dataset import Dataset
-from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
+from .dates import date_parts, parse_parts, parsed_date
 from .table_cells import BadCell, TableCells
 from .table_settings import RequestedFields, TableSettings
-from .tables import CsvTable
-from .text_lines import IndexedLines
 
 METHODS = ("refuse", "mean", "median", "mark")
 """Handling of empty cells."""
@@ -35,6 +34,7 @@ class TableColumns:
         self._ids = {name: table.index(column) for name, column in self._named("ids")}
         self._text = {name: table.index(column) for name, column in self._named("text")}
         self._numbers = {name: table.select(columns) for name, columns in self._named("columns")}
+        self._dates = self._date_columns()
         if settings.takes_rest and "features" in request:
             features = self._learned(self._features())
             if features:
@@ -50,6 +50,7 @@ class TableColumns:
         words = [*self._ids.values(), *self._text.values()]
         if self._label >= 0:
             (words if settings.classes else numbers).append(self._label)
+        table.dates = dict.fromkeys(self._dates, settings.date_format)
         gaps = {at for at in numbers if self._method(at) != "refuse"} - self._strict
         try:
             table.read(numbers, words, gaps=gaps, skip=self._skip)
@@ -61,14 +62,14 @@ class TableColumns:
         table = self._table
         found: dict[str, Any] = {}
         for name, places in self._numbers.items():
-            values, methods = table.columns(places), [self._method(at) for at in places]
+            values, methods = self._values(places), [self._method(at) for at in places for _ in self._parts(at)]
             strict = name in self._targets or {*methods} == {"refuse"}
-            found[name] = values if strict else GapColumn(values, [table.names[at] for at in places], methods)
+            found[name] = values if strict else GapColumn(values, self._titles(places), methods)
         for name, at in self._ids.items():
             if name in self._targets:
                 self._check_words(at, f", {_NO_TARGET}")
             elif self._method(at) != "mark":
-                self._check_words(at, f"; {self._settings.place}write `empty: mark` for an additional word")
+                self._check_words(at, self._mark_remedy())
             found[name] = WordColumn(table.words[at])
         for name, at in self._text.items():
             if name in self._targets:
@@ -78,6 +79,51 @@ class TableColumns:
             found["label"] = self._classes() if self._settings.classes else table.whole(self._label, skip=self._skip)
         self._replace_bad(found)
         return found
+
+    def _date_columns(self) -> dict[int, list[str]]:
+        """The columns of dates with their parts. Raises `DataError`."""
+        table, found = self._table, dict[int, list[str]]()
+        for entry in self._settings.dates:
+            column, parts = parse_parts(entry, table.origin)
+            # For predictions, columns of fields that are not read may be missing.
+            if column in table or self._request.names is None:
+                found[table.index(column)] = parts
+        if unread := found.keys() - self._numeric():
+            column = table.column_text(min(unread))
+            raise DataError(f"{table.origin}: `dates` names {column}, which no numeric field has; add it to `columns`")
+        return found
+
+    def _numeric(self) -> set[int]:
+        """The columns of all numeric fields, requested or not."""
+        found = {*self._features()} if self._settings.takes_rest else set()
+        for entry in self._settings.columns:
+            with contextlib.suppress(DataError):  # columns of other fields may be missing
+                found.update(self._table.select(entry.partition("=")[2].strip() or entry.strip()))
+        return found
+
+    def _parts(self, column: int) -> list[str]:
+        """The parts of a column of dates; a single one, without a name, of any other column."""
+        return self._dates.get(column, [""])
+
+    def _titles(self, places: Iterable[int]) -> list[str]:
+        """The names of the numbers of columns, such as `day.month` of a date."""
+        names = self._table.names
+        return [f"{names[at]}.{part}" if part else names[at] for at in places for part in self._parts(at)]
+
+    def _values(self, places: Sequence[int]) -> Any:
+        """The numbers of columns."""
+        values = self._table.columns(places)
+        if self._dates.keys().isdisjoint(places):
+            return values
+        parts = zip(values.T, map(self._parts, places), strict=True)
+        return np.hstack([date_parts(days, named) if named[0] else days[:, None] for days, named in parts])
+
+    def _mark_remedy(self) -> str:
+        """The fix for empty cells of words, for all such columns at once."""
+        table, words = self._table, self._table.words
+        unmarked = [at for name, at in self._ids.items() if name not in self._targets and self._method(at) != "mark"]
+        empty = [table.names[at] if table.names[at] else str(at + 1) for at in sorted({*unmarked}) if "" in words[at]]
+        return f'; {self._settings.place}write `impute: "{", ".join(empty)} = mark"` for an additional word'
 
     @property
     def _strict(self) -> set[int]:
@@ -130,7 +176,23 @@ class TableColumns:
                     column.cells[row] = column.cells[good]
 
     def note(self) -> str:
-        """Warning about the guess whether the first line is a header; empty if it is certain."""
+        """Warning about guesses: whether the first line is a header, whether words are missing values; else empty."""
+        return "\n".join(filter(None, (self._header_note(), self._missing_note())))
+
+    def _missing_note(self) -> str:
+        """Warning about words that usually mark missing values."""
+        table = self._table
+        for name, at in self._ids.items():
+            words = table.words.get(at, ())
+            if not table.missing and (found := next((mark for mark in _MARKERS if mark in words), None)):
+                return (
+                    f"{table.origin}: {table.column_text(at)} has the word {found!r} in {words.count(found)} rows, "
+                    f"which becomes a {'class' if name in self._targets else 'category'}; if it marks a missing value, "
+                    f'{self._settings.place}write `missing: "{found}"`, else `missing: ""`'
+                )
+        return ""
+
+    def _header_note(self) -> str:
         table, settings = self._table, self._settings
         shown = ", ".join(f"`{name}`" for name in table.names[:4]) + (", ..." if len(table.names) > 4 else "")
         if table.guessed and table.counts_columns:
@@ -150,7 +212,7 @@ class TableColumns:
     def names(self) -> dict[str, list[str]]:
         """The names of the columns of every field of numbers; none where the table does not name them."""
         table = self._table
-        return {name: [table.names[at] for at in places] for name, places in self._numbers.items() if table.titled}
+        return {name: self._titles(places) for name, places in self._numbers.items() if table.titled}
 
     def remedies(self) -> dict[str, str]:
         """The fix for each missing field, by its name."""
@@ -190,8 +252,8 @@ class TableColumns:
     def _learned(self, features: list[int]) -> list[int]:
         """Those of the columns that the network was trained with, if all of them are there; otherwise all."""
         known = self._request.columns.get("features", ())
-        learned = [at for at in features if self._table.titled and self._table.names[at] in known]
-        return learned if known and len(learned) == len(known) else features
+        learned = [at for at in features if self._table.titled and {*self._titles([at])} <= {*known}]
+        return learned if known and len(self._titles(learned)) == len(known) else features
 
     def _left_out(self) -> list[str]:
         """The columns to be left out; when all fields are wanted, they have to be there."""
@@ -203,8 +265,8 @@ class TableColumns:
         unnamed = next((at for at in features if self._table.titled and not self._table.names[at]), None)
         if unnamed is not None:
             raise DataError(
-                f"{self._table.header}: column {unnamed + 1} has no name; name it, or if it is the row "
-                "index, write the table without it, in pandas `to_csv(..., index=False)`"
+                f"{self._table.header}: column {unnamed + 1} has no name; if it is the row index, as pandas and R "
+                f'write it, {self._settings.place}write `leave_out: "{unnamed + 1}"`; otherwise name it'
             )
 
     def _check_names(self) -> None:
@@ -238,14 +300,23 @@ class TableColumns:
         if error.column == self._label:
             return f'; list the label words in `classes`, or write `ids: "label = {name}"` instead of `label`'
         if error.kind == "absent":
-            return f'; {settings.place}if it marks a missing value, write `missing: "{error.cell}"` and `empty: mean`'
+            impute = " and `empty: mean`" if self._method(error.column) == "refuse" else ""
+            return f'; {settings.place}if it marks a missing value, write `missing: "{error.cell}"`{impute}'
         if error.kind == "empty":
             remedy = "`empty: mean` imputes the mean of the column, `empty: mark` also adds an indicator column"
             return f"; {settings.place}{remedy}"
+        if error.kind == "date":
+            other = "" if parsed_date(error.cell) is not None else ' with a format such as `date_format: "%d/%m/%Y"`'
+            return (
+                f'; {settings.place}for a date write `dates: "{name} = year, month"`{other}, or `leave_out: "{name}"`'
+            )
+        if error.kind == "other date" and not settings.date_format:
+            return f'; {settings.place}write its format, such as `date_format: "%d/%m/%Y"`'
         if error.kind:
             return ""
         first = settings.header == "auto" and error.line == table.first_line and not table.titled
-        names = "; if the first line is a header, write `header: yes`" if first else ""
+        names = "; if the first line is a header, write `header: yes`, if it is neither names nor data, "
+        names = f"{names}`skip_lines: {error.line}`" if first else ""
         return f'{names}; {settings.place}for a column of words write `ids: "{name}"`, for an unused one `leave_out`'
 
 
@@ -253,6 +324,10 @@ _NO_TARGET = (
     "but targets and weights are never imputed: fill in the value, remove the row, or write `on_error: "
     '"skip"` in the source'
 )
+
+
+_MARKERS = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "?")
+"""Words that are missing values in most files; others, such as `none` and `-`, are often categories."""
 
 
 def _ranges(numbers: Sequence[int]) -> str:
@@ -291,51 +366,3 @@ def table_dataset(
         bad=table.bad,
         note=columns.note(),
     )
-
-
-class LargeTable:
-    """The rows of a table, found by where their lines begin."""
-
-    def __init__(self, table: CsvTable, settings: TableSettings, request: RequestedFields) -> None:
-        self._table, self._settings, self._request = table, settings, request
-        self._lines = IndexedLines(table.file, table.data_records())
-
-    def dataset(self, columns: TableColumns, words: Mapping[str, Sequence[str]]) -> Dataset:
-        """The fields as those of a small table, but read when they are wanted."""
-        count = len(self._lines)
-        if not count:
-            raise DataError(f"{self._table.path} has no rows")
-        records = RecordReader(self._read)
-        fields: dict[str, Any] = {}
-        for name, field in self._fields([]).items():
-            if isinstance(field, WordColumn):
-                fields[name] = WordColumn(records.column(name, count, (), object), text=field.text)
-            elif isinstance(field, GapColumn):
-                stored = records.column(name, count, (len(field.names),), np.float64)
-                fields[name] = GapColumn(stored, field.names, field.methods)
-            else:
-                fields[name] = records.column(name, count, field.shape[1:], field.dtype)
-        return Dataset(
-            fields,
-            origin=str(self._table.path),
-            place=self._lines.place,
-            words=words,
-            remedies=columns.remedies(),
-            columns=columns.names(),
-            note=columns.note(),
-        )
-
-    def _fields(self, rows: Sequence[int]) -> dict[str, Any]:
-        part = self._table.part([(int(self._lines.numbers[row]), self._lines.text(row)) for row in rows])
-        columns = TableColumns(part, self._settings, self._request)
-        columns.read()
-        return columns.fields()
-
-    def _read(self, rows: Rows) -> Mapping[str, Any]:
-        return {name: _plain(field) for name, field in read_together(rows, self._fields).items()}
-
-
-def _plain(field: Any) -> Any:
-    if isinstance(field, WordColumn):
-        return field.cells
-    return field.values if isinstance(field, GapColumn) else field

@@ -20,6 +20,8 @@ class TableSettings(Protocol):
     leave_out: str
     empty: str
     impute: tuple[str, ...]
+    dates: tuple[str, ...]
+    date_format: str
     header: str
 
     @property
@@ -68,6 +70,8 @@ class LayerSettings:
     leave_out: str = ""
     empty: str = "refuse"
     impute: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    date_format: str = ""
     header: str = "yes"
     takes_rest: bool = False
     vocabulary: Vocabulary = field(default_factory=Vocabulary)

@@ -6,17 +6,23 @@ import contextlib
 import copy
 import itertools
 from array import array
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from paddle_layers.define.decimals import is_plain, number_of
 
+from ..columns import GapColumn, Rows, WordColumn
+from ..dataset import Dataset
+from ..lazy_columns import RecordReader, read_together
 from ..problems import DataError
 from .csv_records import Dialect
 from .files import PositionedFile
-from .table_cells import TableCells, parsed_number
-from .text_lines import Row, check_text, decoded
+from .table_cells import TableCells
+from .table_columns import TableColumns
+from .table_settings import RequestedFields, TableSettings
+from .text_lines import IndexedLines, Row, check_text, decoded
 
 
 class CsvTable(TableCells):
@@ -29,10 +35,11 @@ class CsvTable(TableCells):
         self, file: PositionedFile, dialect: Dialect, *, header: str = "auto", missing: Iterable[str] = ()
     ) -> None:
         self.file, self.path, self.dialect = file, file.path, dialect
-        self._missing = frozenset(missing)
+        self.missing = frozenset(missing)
         check_text(file)
         first, second = [*itertools.islice(self._records(), 2), _NO_ROW, _NO_ROW][:2]
         cells = self._cells(first) if first[2] else []
+        self._first, self._second = cells, self._cells(second) if second[2] else []
         self.titled = header == "yes" or (header == "auto" and all(number_of(cell) is None for cell in cells))
         self.guessed = header == "auto" and bool(cells)
         self.first_line = first[0]
@@ -40,7 +47,7 @@ class CsvTable(TableCells):
         names = [c.strip() for c in cells] if self.titled else [str(n) for n in range(1, len(cells) + 1)]
         super().__init__(str(file.path), names)
         # Such as the names that pandas gives to columns, which are no header for a program.
-        self.counts_columns = not self.titled and _are_column_numbers(cells, self._cells(second))
+        self.counts_columns = not self.titled and _are_column_numbers(cells, self._second)
         self.lines = array("q")
         """The line in the file of every row."""
         self._rows: Callable[[], Iterator[tuple[int, str]]] = self._all_rows
@@ -76,11 +83,30 @@ class CsvTable(TableCells):
         """Raises `DataError` where the first line is a single cell that another delimiter would part."""
         cell = first[0] if len(first) == 1 else ""
         other = next((mark for mark in ";\t|" if mark in cell), None)
-        if " " in cell and all(number_of(part) is not None for part in cell.split(" ")):
+        numbers = self._second or first
+        if " " in cell.strip() and all(number_of(part) is not None for part in numbers[0].split()):
             other = " "
         if other is not None:
             shown = "\\t" if other == "\t" else other
-            raise DataError(f'{self.path}:1: only one column; try `delimiter: "{shown}"`')
+            spaces = " and `spaces: ignore`" if other == " " and "  " in cell.strip() + numbers[0].strip() else ""
+            quote = " and `quote: single`" if cell.startswith("'") else ""
+            raise DataError(
+                f'{self.path}:{self.first_line}: only one column; try `delimiter: "{shown}"`{spaces}{quote}'
+            )
+
+    @property
+    def _skips(self) -> str:
+        """The fix for a first line that is neither names nor data."""
+        return f"; if the first line is neither a header nor data, write `skip_lines: {self.first_line}`"
+
+    def _explained(self, column: str) -> str:
+        if self.titled:
+            quoted = self.dialect.quote != "'" and any(name[:1] == name[-1:] == "'" for name in self.names)
+            return super()._explained(column) + ("; for names in single quotes write `quote: single`" if quoted else "")
+        if column in (cell.strip() for cell in self._first):
+            return ": the first line is read as data, because it has numbers; if it is a header, write `header: yes`"
+        skips = self._skips if len(self._first) != len(self._second) else ""
+        return f": the first line has numbers, not names; use column numbers, 1 to {len(self.names)}{skips}"
 
     def part(self, texts: Iterable[tuple[int, str]]) -> CsvTable:
         """A table of the same columns with other rows, given by line number and text."""
@@ -102,8 +128,8 @@ class CsvTable(TableCells):
         self.words = {column: [] for column in words}
         for line, text in self._rows():
             cells = self.dialect.cells(text)
-            if self._missing:
-                cells = ["" if cell.strip() in self._missing else cell for cell in cells]
+            if self.missing:
+                cells = ["" if cell.strip() in self.missing else cell for cell in cells]
             try:
                 row = self._row(line, text, cells, gaps)
             except DataError as error:
@@ -121,16 +147,66 @@ class CsvTable(TableCells):
     def _row(self, line: int, text: str, cells: Sequence[str], gaps: Container[int]) -> list[float]:
         """The numbers of a row."""
         if len(cells) != len(self.names):
+            is_second = len(self.lines) + self.titled == 1
+            skips = self._skips if is_second and any(number_of(cell) is not None for cell in self._first) else ""
             raise DataError(
-                f"{self.path}:{line}: got {len(cells)} cells, expected {len(self.names)} as in the rows above"
+                f"{self.path}:{line}: got {len(cells)} cells, expected {len(self.names)} as in the rows above{skips}"
             )
-        if is_plain(text):
+        if is_plain(text) and not self.dates:
             with contextlib.suppress(ValueError):
                 return [float(cells[at]) for at in self._numbers]
         return [
-            parsed_number(cells[at], at, line, f"{self.path}:{line}: {self.column_text(at)}", gaps)
+            self.number(cells[at], at, line, f"{self.path}:{line}: {self.column_text(at)}", gaps)
             for at in self._numbers
         ]
+
+
+class LargeTable:
+    """The rows of a table, found by where their lines begin."""
+
+    def __init__(self, table: CsvTable, settings: TableSettings, request: RequestedFields) -> None:
+        self._table, self._settings, self._request = table, settings, request
+        self._lines = IndexedLines(table.file, table.data_records())
+
+    def dataset(self, columns: TableColumns, words: Mapping[str, Sequence[str]]) -> Dataset:
+        """The fields as those of a small table, but read when they are wanted."""
+        count = len(self._lines)
+        if not count:
+            raise DataError(f"{self._table.path} has no rows")
+        records = RecordReader(self._read)
+        fields: dict[str, Any] = {}
+        for name, field in self._fields([]).items():
+            if isinstance(field, WordColumn):
+                fields[name] = WordColumn(records.column(name, count, (), object), text=field.text)
+            elif isinstance(field, GapColumn):
+                stored = records.column(name, count, (len(field.names),), np.float64)
+                fields[name] = GapColumn(stored, field.names, field.methods)
+            else:
+                fields[name] = records.column(name, count, field.shape[1:], field.dtype)
+        return Dataset(
+            fields,
+            origin=str(self._table.path),
+            place=self._lines.place,
+            words=words,
+            remedies=columns.remedies(),
+            columns=columns.names(),
+            note=columns.note(),
+        )
+
+    def _fields(self, rows: Sequence[int]) -> dict[str, Any]:
+        part = self._table.part([(int(self._lines.numbers[row]), self._lines.text(row)) for row in rows])
+        columns = TableColumns(part, self._settings, self._request)
+        columns.read()
+        return columns.fields()
+
+    def _read(self, rows: Rows) -> Mapping[str, Any]:
+        return {name: _plain(field) for name, field in read_together(rows, self._fields).items()}
+
+
+def _plain(field: Any) -> Any:
+    if isinstance(field, WordColumn):
+        return field.cells
+    return field.values if isinstance(field, GapColumn) else field
 
 
 _NO_ROW: Row = (1, 0, b"")

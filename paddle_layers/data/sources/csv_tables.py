@@ -12,10 +12,11 @@ from ..columns import PUNCTUATION, Vocabulary
 from ..dataset import Dataset
 from ..formats.converted_files import ENCODINGS, Utf8File
 from ..formats.csv_records import Dialect
+from ..formats.dates import PARTS
 from ..formats.table_cells import TableCells
-from ..formats.table_columns import LargeTable, TableColumns, table_dataset
+from ..formats.table_columns import TableColumns, table_dataset
 from ..formats.table_settings import RequestedFields
-from ..formats.tables import CsvTable
+from ..formats.tables import CsvTable, LargeTable
 from ..formats.text_lines import is_large
 from ..problems import DataError
 
@@ -62,6 +63,16 @@ class Csv:
         default="refuse",
     )
     impute = Strings('`empty` of single columns: "age, income = median"', default=())
+    dates = Strings(
+        'columns of dates and the parts that they are read as: "sold on = year, month, weekday"; the parts are '
+        f"{', '.join(PARTS)}",
+        default=(),
+    )
+    date_format = String(
+        'format of dates in the directives of `strptime`, such as "%d/%m/%Y"; absent: ISO 8601, and others with the '
+        "year first or the name of the month",
+        default="",
+    )
     missing = Strings('cells that count as empty, such as "NA"', default=())
     header = Choice(
         "whether the first line names the columns",

@@ -65,9 +65,12 @@ def _plain_name(name: str) -> str:
 
 
 def check_output_folder(folder: Path) -> None:
-    """Raises `TrainingError` for a file where the folder would be."""
-    if folder.is_file():
-        raise TrainingError(f"{folder} is a file, not a folder; choose another --output")
+    """Raises `TrainingError` for a file where the folder would be, and for a folder that cannot be created."""
+    there = next((path for path in (folder, *folder.parents) if path.exists()), folder)
+    if there.is_file():
+        raise TrainingError(f"{there} is a file, not a folder; choose another --output")
+    if there.is_dir() and not os.access(there, os.W_OK | os.X_OK):
+        raise TrainingError(f"cannot write to the folder {there}; choose another --output")
 
 
 class Running(TrainingError):
