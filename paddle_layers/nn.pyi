@@ -1279,6 +1279,23 @@ def conv_trans(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def cos(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cosine: `y = cos(x)`, with `x` in radians.
+
+    x: angles in radians, of any shape
+    """
+
 def cos_sim(
     a: Value,
     b: Value,
@@ -5262,6 +5279,23 @@ def simple_lstm(
     gate_act: activation of the gates (sigmoid)
     state_act: activation of the cell state in the output (tanh)
     reverse: process each sequence in reverse (false)
+    """
+
+def sin(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Sine: `y = sin(x)`, with `x` in radians.
+
+    x: angles in radians, of any shape
     """
 
 def sinusoidal_position(

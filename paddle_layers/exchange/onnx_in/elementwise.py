@@ -36,7 +36,8 @@ from .symbolic_values import (
 )
 
 PLAIN = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softsign": "softsign", "Exp": "exp", "Log": "log",
-         "Abs": "abs", "Softplus": "softplus", "HardSwish": "hard_swish"}  # fmt: skip
+         "Abs": "abs", "Softplus": "softplus", "HardSwish": "hard_swish", "Sin": "sin",
+         "Cos": "cos"}  # fmt: skip
 """Operators without attributes, and the equivalent layers."""
 
 
