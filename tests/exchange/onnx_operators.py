@@ -109,6 +109,18 @@ def arithmetic() -> Iterator[Case]:
         constant = np.abs(numbers(*w)) + 1
         yield one(f"{operator} constant {w}", node(operator, "x", "w"), x, w=constant)
         yield one(f"{operator} constant first {w}", node(operator, "w", "x"), x, w=constant)
+    for operator, shape in itertools.product(("Ceil", "Erf", "Floor", "Round", "Sign"), ((4,), ("T", 4), SHAPE)):
+        far = node("Mul", "x", "w", to="far")
+        yield one(operator, [far, node(operator, "far")], shape, accepted=True, w=np.float32(2.5))
+        parts = [node(operator, "far", to="part"), node("Mul", "part", "w", to="m"), node("Add", "m", "w")]
+        yield one(f"{operator} in a sum", [far, *parts], shape, accepted=True, w=np.float32(np.sqrt(0.5)))
+    for x, z in itertools.product(shapes, shapes):
+        yield Case(f"Mod {x} {z}", [node("Mod", "x", "z", fmod=1)], {"x": x, "z": z}, {}, 13)
+    for w in ((), (4,), (3, 1)):
+        yield one(f"Mod constant {w}", node("Mod", "x", "w", fmod=1), (3, 4), 13, True, w=numbers(*w))
+        yield one(f"Mod constant first {w}", node("Mod", "w", "x", fmod=1), (3, 4), 13, True, w=numbers(*w))
+    made = [node("Mod", "a", "b", to="c", fmod=1), node("Add", "x", "c")]
+    yield one("Mod of constants", made, (4,), 13, True, a=numbers(4), b=np.float32([2, -2, 0.3, -0.3]))
 
 
 def windows() -> Iterator[Case]:

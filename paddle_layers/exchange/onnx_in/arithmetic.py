@@ -11,7 +11,7 @@ import numpy as np
 from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
 from .operators import OperatorContext, operator
-from .selections import as_constant, indices_of_samples
+from .selections import as_constant, indices_of_samples, together
 from .sequence_rows import part_of_grid
 from .shapes import repeated_axes
 from .sizes import whole
@@ -98,6 +98,19 @@ def div(step: OperatorContext, x: Any, y: Any) -> Operand:
             made = step.again(layer, {}, strategy=names[y.power])
             return replace(x, value=made.outputs[0])
     return _combined(step, "div", x, y)
+
+
+@operator("Mod", constants=True)
+def mod(step: OperatorContext, x: Any, y: Any) -> Operand:
+    """A remainder; of places in a grid, that of the key."""
+    if isinstance(x, PositionGrid):
+        return part_of_grid(step, x, y, "key")
+    rounding = "TRUNCATE" if step.attribute("fmod", 0) else None
+    number = y.number if isinstance(y, ConstantValue) else None
+    if number:
+        return step.each("mod", step.view(x), value=number, rounding=rounding)
+    rows, values = together(step, x, y)
+    return step.made(step.layer("mod", *values, rounding=rounding).outputs[0], rows)
 
 
 # ---- with constants

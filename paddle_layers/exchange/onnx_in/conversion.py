@@ -200,11 +200,12 @@ class _Conversion:
         captured = {name: self.values[name] for name in node.captured}
         step = OperatorContext(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
         step.kinds = [self._kind(name) for name in node.inputs]
-        if node.operator not in ("Conv", "MaxPool", "AveragePool"):
-            # Only these absorb a preceding Pad; for others it becomes a layer.
-            inputs = [step.settled(one) if isinstance(one, PaddedView) else one for one in inputs]
+        # Only these absorb a preceding Pad; for others it becomes a layer.
+        partial: tuple[type, ...] = () if node.operator in ("Conv", "MaxPool", "AveragePool") else (PaddedView,)
+        partial += (ErrorFunction,) if node.operator in _OF_VALUES else ()
+        inputs = [step.settled(one) if isinstance(one, partial) else one for one in inputs]
         first = inputs[0] if inputs else None
-        whole = isinstance(first, (SelectedSteps, ErrorFunction)) or (isinstance(first, Statistic) and first.over_all)
+        whole = isinstance(first, SelectedSteps) or (isinstance(first, Statistic) and first.over_all)
         if whole and node.operator in _OF_VALUES:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
         if isinstance(first, PredictedClass) and node.operator not in ("ZipMap",):

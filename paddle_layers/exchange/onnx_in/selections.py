@@ -22,6 +22,8 @@ from .symbolic_values import (
     ConstantMask,
     ConstantValue,
     DynamicConstant,
+    ElementIndices,
+    Layout,
     Operand,
     RepeatedConstant,
     SampleIndices,
@@ -247,6 +249,39 @@ def indices_of_samples(step: OperatorContext, type_: str, x: SampleIndices, y: A
     offsets = x.offsets.reshape((1,) * (rank - x.offsets.ndim) + x.offsets.shape) + own
     axes = [axis if place == batch else axis_for(offsets.shape[place]) for place, axis in enumerate(layout)]
     return SampleIndices(tuple(axes), stride=x.stride, offsets=offsets)
+
+
+def spread(step: OperatorContext, index: SampleIndices, sizes: Sequence[Any]) -> Layout:
+    """The axes of indices that are broadcast to sizes."""
+    rank = max(len(index.layout), len(sizes))
+    own: Layout = ((),) * (rank - len(index.layout)) + index.layout
+    wide = [1] * (rank - len(sizes)) + list(sizes)
+    pairs = list(zip(own, wide, strict=True))
+    fits = all(size in (1, size_of(axis)) if axis else isinstance(size, int) for axis, size in pairs)
+    step.refuse_unless(fits and not index.offsets.ndim, "indices of samples cannot be broadcast to this shape")
+    return tuple(axis or axis_for(size) for axis, size in pairs)
+
+
+@operator("GatherND")
+def gather_nd(step: OperatorContext, x: Any, index: Any) -> Operand:
+    """Elements of several axes, by the number of the sample and constants."""
+    fits = isinstance(index, ElementIndices) and index.parts and not step.attribute("batch_dims", 0)
+    step.refuse_unless(fits, "only constant indices within each sample are supported")
+    source = x if isinstance(x, RepeatedConstant) else step.view(x)
+    count = len(index.parts) + 1
+    sizes = source.shape[1:count]
+    places = np.broadcast_arrays(*index.parts)
+    fits = len(sizes) == len(places) and all(
+        isinstance(size, int) and ((place >= -size) & (place < size)).all()
+        for place, size in zip(places, sizes, strict=True)
+    )
+    step.refuse_unless(fits, "an index is out of range, or of an axis of dynamic size")
+    offsets = np.ravel_multi_index(
+        tuple(place % size for place, size in zip(places, sizes, strict=True)), tuple(map(whole, sizes))
+    )
+    joined = replace(source, layout=(atoms_of(source.layout[:count]), *source.layout[count:]))
+    stride = math.prod(map(whole, sizes))
+    return within_sample(step, joined, SampleIndices(index.layout[:-1], stride=stride, offsets=offsets))
 
 
 def within_sample(step: OperatorContext, view: View | RepeatedConstant, index: SampleIndices) -> Operand:
