@@ -508,3 +508,41 @@ def test_the_command(tmp_path):
     x = numbers(3, 4)
     np.testing.assert_array_equal(run_model(tmp_path / "b.onnx", {"x": x})["y"], run_model(path, {"x": x})["y"])
     assert invoke("import", tmp_path / "gone.onnx", "-o", out).exit_code == 1
+
+
+SHAPES = {
+    "x=3x4x5": "",
+    "": "input x: axes of dynamic size: 3 x H x W; all except batch and time need a size, for example with "
+        "`--shape x=3x224x224`",
+    "x=3x4": "`--shape x=3x4` does not fit 3 x 4 x W in the model",
+    "x=2x4x5": "`--shape x=2x4x5` does not fit 3 x 4 x 5 in the model",
+    "q=3x4x5": "`--shape q=3x4x5`: the inputs of the model are x, z",
+    "z=3x4x6 x=3x4x5": "`--shape x=3x4x5` does not fit 3 x 4 x 6 in the model",
+    "x=ids<9": "an ONNX input takes sizes only",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", SHAPES)
+def test_sizes_of_axes_that_the_model_leaves_open(given, tmp_path):
+    nodes = [helper.make_node("Add", ["x", "z"], ["s"]), helper.make_node("Flatten", ["s"], ["y"])]
+    shape = ["N", 3, "H", "W"]
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", shape), ("z", shape)], [("y", None)], {})
+    options = [part for one in given.split() for part in ("--shape", one)]
+    done = invoke("import", path, "-o", tmp_path / "out", *options)
+    assert SHAPES[given] in done.stderr
+    assert (done.exit_code == 0) == (SHAPES[given] == "")
+    if done.exit_code == 0:  # one size for all axes of a name
+        assert "input z: 3 x 4 x 5 by --shape, 3 x H x W in the model" in done.stdout
+        x, z = numbers(2, 3, 4, 5), numbers(2, 3, 4, 5)
+        with pl.import_onnx(path, shapes={"x": (3, 4, 5)}).net() as net:
+            found = as_python(lambda: net.forward({"x": x, "z": z}, phase="test"))["y"]
+        np.testing.assert_array_equal(found, (x + z).reshape(2, 60))
+
+
+def test_a_size_of_minus_one_is_dynamic(tmp_path):
+    """Paddle2ONNX writes it."""
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", [-1, 3, -1, 2])], [("y", None)], {})
+    with pytest.raises(ImportFailure, match=r"dynamic size: 3 x \? x 2"):
+        pl.import_onnx(path)
+    assert "shape: [3, 4, 2]" in pl.import_onnx(path, shapes={"x": (3, 4, 2)}).text

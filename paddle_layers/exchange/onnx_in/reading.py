@@ -278,7 +278,7 @@ def _entry(proto: Any) -> GraphInput:
         raise ImportFailure(f"`{shown(proto.name)}` has {len(tensor.shape.dim)} axes, the limit is {MOST_DIMS}")
     axes: list[int | str | None] = []
     for one in tensor.shape.dim:
-        if one.HasField("dim_value"):
+        if one.HasField("dim_value") and one.dim_value != -1:  # Paddle2ONNX writes -1 for a dynamic size
             if not 0 < one.dim_value < np.iinfo(np.int32).max:
                 raise ImportFailure(f"`{shown(proto.name)}` has an axis of invalid size {one.dim_value}")
             axes.append(int(one.dim_value))
