@@ -99,6 +99,8 @@ def folded(
     except NoSize:
         return None
     except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
+        if any(one is not None and one.dtype.kind == "O" for one in arrays):
+            raise NotSupported("computing with a dynamic size is not supported here; `--shape` fixes sizes") from None
         raise NotSupported(f"invalid constants: {error}") from None
 
 

@@ -38,8 +38,8 @@ BOXES_STEPS = SymbolicSize.named("T of boxes")
 """The number of boxes of an image."""
 
 
-EXAMPLE = 224
-"""The size of images in advice."""
+EXAMPLES = {2: 128, 4: 224}
+"""Sizes in advice, by the number of axes: tokens and images."""
 
 
 def fix_sizes(model: Model, shapes: Mapping[str, Sequence[int]]) -> list[str]:
@@ -84,7 +84,8 @@ def _joined(axes: Sequence[int | str | None]) -> str:
 def _remedy(entry: GraphInput) -> str:
     """The option that gives an input sizes."""
     sizes = entry.axes[1:] if entry.axes else (3, None, None)
-    example = "x".join(str(size if isinstance(size, int) else EXAMPLE) for size in sizes)
+    missing = EXAMPLES.get(len(sizes) + 1, 16)
+    example = "x".join(str(size if isinstance(size, int) else missing) for size in sizes)
     return f"for example with `--shape {shown(entry.name)}={example}`"
 
 
