@@ -605,3 +605,17 @@ def test_names_of_branches_hide_those_of_the_graph(tmp_path):
     path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 4])], [("y", None)], {"yes": np.bool_(True)})
     x = numbers(2, 4)
     np.testing.assert_allclose(output_of(pl.import_onnx(path), x), np.maximum(x, 0) - x + np.tanh(x), **TOLERANCE)
+
+
+def test_constant_indices_and_constants_of_a_fixed_batch(tmp_path):
+    """Those that are the same for every sample; the network takes batches of any size."""
+    index = np.stack(np.broadcast_arrays(np.arange(2)[:, None], np.array([2, 0, -1])), -1)
+    nodes = [helper.make_node("GatherND", ["x", "index"], ["g"]), helper.make_node("Add", ["g", "c"], ["y"])]
+    weights = {"index": index, "c": np.tile(numbers(1, 3), (2, 1))}
+    path, x = tmp_path / "m.onnx", numbers(2, 4)
+    imported = pl.import_onnx(model_file(path, nodes, [("x", [2, 4])], [("y", None)], weights))
+    np.testing.assert_allclose(output_of(imported, x), run_model(path, {"x": x})["y"], **TOLERANCE)
+    assert output_of(imported, numbers(5, 4)).shape == (5, 3)
+    for name, changed_ in (("index", index[::-1]), ("index", index * [[[1, 1]], [[1, 0]]]), ("c", numbers(2, 3))):
+        with pytest.raises(ImportFailure, match=r"each sample|per sample"):
+            pl.import_onnx(model_file(path, nodes, [("x", [2, 4])], [("y", None)], {**weights, name: changed_}))

@@ -51,6 +51,13 @@ def add(step: OperatorContext, x: Any, *others: Any) -> Operand:
     return _combined(step, "add", x, others[0])
 
 
+@operator("Mean", constants=True)
+def mean(step: OperatorContext, *given: Any) -> Operand:
+    """The mean of values."""
+    total = step.view(add(step, *given))
+    return replace(total, factor=total.factor / len(given))
+
+
 @operator("Sub", constants=True)
 def sub(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A difference."""
@@ -176,7 +183,8 @@ def _vector(step: OperatorContext, type_: str, x: View, y: ConstantValue) -> Ope
     """Numbers for the channels, for the places of a sequence, or for every number of a row."""
     x = step.plain(x)
     shape = (1,) * (len(x.layout) - y.array.ndim) + y.array.shape
-    array = y.array.reshape(shape)
+    array = _same_for_samples(x, y.array.reshape(shape))
+    shape = array.shape
     used = [place for place, size in enumerate(shape) if size != 1]
     counts = [shape[place] if place in used and axis == () else 1 for place, axis in enumerate(x.layout)]
     if any(count != 1 for count in counts):  # it is the value that is broadcast
@@ -208,6 +216,15 @@ def _vector(step: OperatorContext, type_: str, x: View, y: ConstantValue) -> Ope
         return replace(x, value=_channels(step, type_, found, numbers) if joined is None else joined)
     found = step.layer("flatten", found, suffix="flat").outputs[0]
     return replace(x, value=_channels(step, type_, found, numbers))
+
+
+def _same_for_samples(x: View, array: Any) -> Any:
+    """Constants of a model of fixed batch size without the batch axis, if they are the same for every sample."""
+    for place, axis in enumerate(x.layout):
+        if [atom.name for atom in axis] == ["N"] and array.shape[place] == size_of(axis):
+            first = array.take([0], place)
+            array = first if (array == first).all() else array
+    return array
 
 
 def _of_parameters(x: View) -> tuple[Any, ...]:

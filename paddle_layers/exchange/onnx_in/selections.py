@@ -155,6 +155,12 @@ def _rank(given: Any) -> int:
     return given.array.ndim if isinstance(given, ConstantValue) else len(given.layout)
 
 
+@operator("Xor")
+def unequal(step: OperatorContext, x: Any, y: Any) -> Operand:
+    """1 where one of two Booleans is true, but not both."""
+    return compare(step, "NOT_EQUAL", truth(step, x, 0), truth(step, y, 1))
+
+
 @operator("IsNaN")
 def is_nan(step: OperatorContext, x: Any) -> Operand:
     """NaN is the only number that is not equal to itself; none in attention over steps, where there always is a key."""
@@ -262,12 +268,25 @@ def spread(step: OperatorContext, index: SampleIndices, sizes: Sequence[Any]) ->
     return tuple(axis or axis_for(size) for axis, size in pairs)
 
 
+def _of_each_sample(source: View | RepeatedConstant, index: ConstantValue) -> ElementIndices | None:
+    """Constant indices of a model of fixed batch size: the number of the sample, then the same for every sample."""
+    array, batch = index.array, source.shape[0]
+    numbers = np.arange(batch if isinstance(batch, int) else 0).reshape(-1, *(1,) * (array.ndim - 2))
+    if array.ndim < 2 or array.shape[0] != batch or not (array[..., 0] == numbers).all():
+        return None
+    if not (array[..., 1:] == array[:1, ..., 1:]).all():
+        return None
+    layout = (source.layout[0], *map(axis_for, array.shape[1:]))
+    return ElementIndices(layout, parts=tuple(np.moveaxis(array[:1, ..., 1:], -1, 0)))
+
+
 @operator("GatherND")
 def gather_nd(step: OperatorContext, x: Any, index: Any) -> Operand:
     """Elements of several axes, by the number of the sample and constants."""
+    source = x if isinstance(x, RepeatedConstant) else step.view(x)
+    index = _of_each_sample(source, index) if isinstance(index, ConstantValue) else index
     fits = isinstance(index, ElementIndices) and index.parts and not step.attribute("batch_dims", 0)
     step.refuse_unless(fits, "only constant indices within each sample are supported")
-    source = x if isinstance(x, RepeatedConstant) else step.view(x)
     count = len(index.parts) + 1
     sizes = source.shape[1:count]
     places = np.broadcast_arrays(*index.parts)
