@@ -1279,6 +1279,23 @@ def conv_trans(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def cos(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cosine: `y = cos(x)`, with `x` in radians.
+
+    x: angles in radians, of any shape
+    """
+
 def cos_sim(
     a: Value,
     b: Value,
@@ -1864,6 +1881,23 @@ def eos_id(
 
     x: ids
     eos_id: end-of-sequence id (>= 0, required)
+    """
+
+def erf(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Error function: `y = 2 / sqrt(pi) * integral of exp(-t ** 2) dt from 0 to x`. See also `gelu`.
+
+    x: values of any shape
     """
 
 def exp(
@@ -3151,6 +3185,33 @@ def mixed(
     act: elementwise layer applied to the output ("linear")
     drop_rate: fraction of the outputs set to zero during training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def mod(
+    x: Value,
+    other: Value | None = None,
+    *,
+    rounding: Literal["FLOOR", "TRUNCATE"] = "FLOOR",
+    value: float = 1.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Elementwise remainder of the division by a second input or by a number: `y = x - other * q` for an integer `q`.
+
+    The quotient `q` is rounded down (`FLOOR`: the remainder has the sign of the divisor, as in Python) or towards zero
+    (`TRUNCATE`: it has the sign of `x`, as C's fmod). Without `other`, the divisor is `value`. The remainder of a
+    division by 0 is NaN. The derivative is 1 for `x` and `-q` for `other`, except where `q` changes.
+
+    x: dividend, of any shape
+    other: divisor, of the same shape
+    rounding: rounding of the quotient (FLOOR)
+    value: divisor without the input `other` (1)
     """
 
 def mul(
@@ -4461,6 +4522,28 @@ def rotate(
     x: images: channels, height, width
     """
 
+def round(
+    x: Value,
+    *,
+    mode: Literal["NEAREST", "FLOOR", "CEIL"] = "NEAREST",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Rounding to integers: to the nearest one, half to even, or down (floor), or up (ceiling).
+
+    `y = round(x)` with `round(0.5) = 0` and `round(1.5) = 2`, as in IEEE 754, NumPy and ONNX. There is no gradient: the
+    derivative is 0 wherever it exists. Infinities and NaN are unchanged, and -0.4 becomes -0.
+
+    x: values of any shape
+    mode: rounding mode (NEAREST)
+    """
+
 def row_conv(
     x: Value,
     *,
@@ -5179,6 +5262,25 @@ def sigmoid_cross_entropy(
     normalization: divisor of the sum of the loss over the terms (BATCH_SIZE)
     """
 
+def sign(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Sign function: `y = 1` for `x > 0`, `y = -1` for `x < 0`, else 0.
+
+    There is no gradient: the derivative is 0 wherever it exists.
+
+    x: values of any shape
+    """
+
 def simple_attention(
     encoded: Value,
     projected: Value,
@@ -5262,6 +5364,23 @@ def simple_lstm(
     gate_act: activation of the gates (sigmoid)
     state_act: activation of the cell state in the output (tanh)
     reverse: process each sequence in reverse (false)
+    """
+
+def sin(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Sine: `y = sin(x)`, with `x` in radians.
+
+    x: angles in radians, of any shape
     """
 
 def sinusoidal_position(

@@ -291,23 +291,31 @@ def gelu(node: dict[str, Any], inputs: Arrays) -> Use:
     return Use("gelu", {"approximate": node.get("approximate", "none").upper()}, inputs)
 
 
+def mod(node: dict[str, Any], inputs: Arrays) -> Use:
+    refuse_unless(inputs[0].shape == inputs[1].shape, "broadcasting of the first input")
+    return Use("mod", {"rounding": "TRUNCATE" if node.get("fmod") else "FLOOR"}, inputs)
+
+
 NODES: dict[str, Callable[..., Use]] = {
     "Abs": same("abs"), "Add": arithmetic("add"), "ArgMax": arg("MAX"), "ArgMin": arg("MIN"),
-    "AveragePool": pool("AVERAGE"), "BatchNormalization": batch_norm, "Clip": clip, "Concat": concat, "Conv": conv,
-    "Div": arithmetic("div"), "Elu": renamed("elu", {"alpha": "alpha"}, alpha=1.0), "Exp": same("exp"),
-    "Flatten": flatten, "Gelu": gelu, "Gemm": fc,
+    "AveragePool": pool("AVERAGE"), "BatchNormalization": batch_norm, "Ceil": same("round", mode="CEIL"), "Clip": clip,
+    "Concat": concat, "Conv": conv, "Cos": same("cos"), "Div": arithmetic("div"),
+    "Elu": renamed("elu", {"alpha": "alpha"}, alpha=1.0), "Erf": same("erf"),
+    "Exp": same("exp"), "Flatten": flatten, "Floor": same("round", mode="FLOOR"),
+    "Gelu": gelu, "Gemm": fc,
     "GlobalAveragePool": same("pool", pool_type="AVERAGE", global_pooling=True),
     "GlobalMaxPool": same("pool", pool_type="MAX", global_pooling=True),
     "HardSigmoid": renamed("hard_sigmoid", {"alpha": "slope", "beta": "offset"}, alpha=0.2, beta=0.5),
     "HardSwish": same("hard_swish"), "Identity": same("linear"), "LRN": lrn, "LayerNormalization": layer_norm,
     "LeakyRelu": renamed("relu", {"alpha": "negative_slope"}, alpha=0.01), "Log": same("log"),
     "LogSoftmax": along("log_softmax", -1), "MatMul": matmul, "Max": several("eltwise", operation="MAX"),
-    "MaxPool": pool("MAX"), "Min": several("eltwise", operation="MIN"), "Mul": arithmetic("mul"),
+    "MaxPool": pool("MAX"), "Min": several("eltwise", operation="MIN"), "Mod": mod, "Mul": arithmetic("mul"),
     "Neg": same("slope_intercept", slope=-1.0), "Pad": pad, "Reciprocal": same("power", power=-1.0),
     "ReduceL1": reduction("ASUM"), "ReduceL2": reduction("L2"), "ReduceLogSumExp": reduction("LOG_SUM_EXP"),
     "ReduceMax": reduction("MAX"), "ReduceMean": reduction("MEAN"), "ReduceMin": reduction("MIN"),
     "ReduceProd": reduction("PROD"), "ReduceSum": reduction("SUM"), "ReduceSumSquare": reduction("SUMSQ"),
-    "Relu": same("relu"), "Reshape": reshape, "Selu": selu, "Sigmoid": same("sigmoid"), "Slice": crop,
+    "Relu": same("relu"), "Reshape": reshape, "Round": same("round"), "Selu": selu, "Sigmoid": same("sigmoid"),
+    "Sign": same("sign"), "Sin": same("sin"), "Slice": crop,
     "Softmax": along("softmax", -1), "Softplus": same("softplus"), "Softsign": same("softsign"), "Split": split,
     "Sqrt": same("power", power=0.5), "Sub": arithmetic("sub"), "Sum": several("addto"), "Tanh": same("tanh"),
     "TopK": top_k, "Transpose": transpose,
@@ -354,6 +362,7 @@ def use_of(test: Test) -> Use:
     refuse_unless(known and test.inputs[0].dtype.kind == "f", "integers, or another data type")
     refuse_unless(test.inputs[0].ndim > 0, "a value without axes, so without rows")
     refuse_unless(test.inputs[0].size > 0, "empty tensors")
+    refuse_unless(np.isfinite(test.inputs[0]).all(), "infinite values or NaN, which a network does not accept")
     return NODES[test.operator](test.attributes, test.inputs)
 
 

@@ -109,6 +109,23 @@ def arithmetic() -> Iterator[Case]:
         constant = np.abs(numbers(*w)) + 1
         yield one(f"{operator} constant {w}", node(operator, "x", "w"), x, w=constant)
         yield one(f"{operator} constant first {w}", node(operator, "w", "x"), x, w=constant)
+    for operator, shape in itertools.product(("Ceil", "Erf", "Floor", "Round", "Sign"), ((4,), ("T", 4), SHAPE)):
+        far = node("Mul", "x", "w", to="far")
+        yield one(operator, [far, node(operator, "far")], shape, accepted=True, w=np.float32(2.5))
+        parts = [node(operator, "far", to="part"), node("Mul", "part", "w", to="m"), node("Add", "m", "w")]
+        yield one(f"{operator} in a sum", [far, *parts], shape, accepted=True, w=np.float32(np.sqrt(0.5)))
+    for x, z in itertools.product(shapes, shapes):
+        yield Case(f"Mod {x} {z}", [node("Mod", "x", "z", fmod=1)], {"x": x, "z": z}, {}, 13)
+    for w in ((), (4,), (3, 1)):
+        yield one(f"Mod constant {w}", node("Mod", "x", "w", fmod=1), (3, 4), 13, True, w=numbers(*w))
+        yield one(f"Mod constant first {w}", node("Mod", "w", "x", fmod=1), (3, 4), 13, True, w=numbers(*w))
+    for x in shapes:
+        yield Case(f"Mean {x}", [node("Mean", "x", "z", "x")], {"x": x, "z": x}, {}, 13, True)
+    signs = [node("Less", "x", "zero", to="a"), node("Greater", "x", "w", to="b"), node("Xor", "a", "b", to="c")]
+    chosen = [*signs, node("Where", "c", "x", "zero")]
+    yield one("Xor", chosen, (3, 4), 13, True, zero=np.float32(0), w=numbers(3, 4))
+    made = [node("Mod", "a", "b", to="c", fmod=1), node("Add", "x", "c")]
+    yield one("Mod of constants", made, (4,), 13, True, a=numbers(4), b=np.float32([2, -2, 0.3, -0.3]))
 
 
 def windows() -> Iterator[Case]:
@@ -151,6 +168,12 @@ def normalizations() -> Iterator[Case]:
 
 
 def moves() -> Iterator[Case]:
+    for size, mode in itertools.product((2, 3), ("DCR", "CRD")):
+        made = node("DepthToSpace", "x", blocksize=size, mode=mode)
+        yield one(f"DepthToSpace {size} {mode}", made, (2 * size * size, 3, 2), 13, True)
+    for size in (2, 3):
+        yield one(f"SpaceToDepth {size}", node("SpaceToDepth", "x", blocksize=size), (2, 2 * size, size), 13, True)
+        yield one(f"SpaceToDepth odd {size}", node("SpaceToDepth", "x", blocksize=size), (2, 7, 6), 13, False)
     for opset, axis, size in itertools.product((7, 11, 13, 18), (1, 2, -1), ([1, 2], [2, 2], None)):
         total = (2, 3, 4)[axis - 1 if axis > 0 else axis]
         if size is not None and sum(size) != total:

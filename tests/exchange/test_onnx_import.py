@@ -423,7 +423,7 @@ def external(location, **facts):
         (lambda model: model.graph.initializer.append(model.graph.initializer[0]), "duplicate initializer `w`"),
         (lambda model: model.opset_import[0].__setattr__("version", 3), "opset 3"),
         (lambda model: model.ClearField("graph"), "not an ONNX model"),
-        (lambda model: model.graph.input[0].type.tensor_type.shape.dim[1].__setattr__("dim_value", -1), "has an axis"),
+        (lambda model: model.graph.input[0].type.tensor_type.shape.dim[1].__setattr__("dim_value", -2), "has an axis"),
         (external("/etc/passwd"), "external data at `/etc/passwd`"),
         (external("../w.bin"), "external data at `../w.bin`"),
         (external("..\\w.bin"), "expected a file name relative to the model"),
@@ -508,3 +508,114 @@ def test_the_command(tmp_path):
     x = numbers(3, 4)
     np.testing.assert_array_equal(run_model(tmp_path / "b.onnx", {"x": x})["y"], run_model(path, {"x": x})["y"])
     assert invoke("import", tmp_path / "gone.onnx", "-o", out).exit_code == 1
+
+
+SHAPES = {
+    "x=3x4x5": "",
+    "": "input x: axes of dynamic size: 3 x H x W; all except batch and time need a size, for example with "
+        "`--shape x=3x224x224`",
+    "x=3x4": "`--shape x=3x4` does not fit 3 x 4 x W in the model",
+    "x=2x4x5": "`--shape x=2x4x5` does not fit 3 x 4 x 5 in the model",
+    "q=3x4x5": "`--shape q=3x4x5`: the inputs of the model are x, z",
+    "z=3x4x6 x=3x4x5": "`--shape x=3x4x5` does not fit 3 x 4 x 6 in the model",
+    "x=ids<9": "an ONNX input takes sizes only",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", SHAPES)
+def test_sizes_of_axes_that_the_model_leaves_open(given, tmp_path):
+    nodes = [helper.make_node("Add", ["x", "z"], ["s"]), helper.make_node("Flatten", ["s"], ["y"])]
+    shape = ["N", 3, "H", "W"]
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", shape), ("z", shape)], [("y", None)], {})
+    options = [part for one in given.split() for part in ("--shape", one)]
+    done = invoke("import", path, "-o", tmp_path / "out", *options)
+    assert SHAPES[given] in done.stderr
+    assert (done.exit_code == 0) == (SHAPES[given] == "")
+    if done.exit_code == 0:  # one size for all axes of a name
+        assert "input z: 3 x 4 x 5 by --shape, 3 x H x W in the model" in done.stdout
+        x, z = numbers(2, 3, 4, 5), numbers(2, 3, 4, 5)
+        with pl.import_onnx(path, shapes={"x": (3, 4, 5)}).net() as net:
+            found = as_python(lambda: net.forward({"x": x, "z": z}, phase="test"))["y"]
+        np.testing.assert_array_equal(found, (x + z).reshape(2, 60))
+
+
+def test_a_size_of_minus_one_is_dynamic(tmp_path):
+    """Paddle2ONNX writes it."""
+    nodes = [helper.make_node("Relu", ["x"], ["y"])]
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", [-1, 3, -1, 2])], [("y", None)], {})
+    with pytest.raises(ImportFailure, match=r"dynamic size: 3 x \? x 2"):
+        pl.import_onnx(path)
+    assert "shape: [3, 4, 2]" in pl.import_onnx(path, shapes={"x": (3, 4, 2)}).text
+
+
+def branch(name, nodes, weights=()):
+    output = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, None)
+    return helper.make_graph(nodes, name, [], [output], list(weights))
+
+
+def choice(condition, then, other, output):
+    """An If; its branches are named after the output."""
+    return helper.make_node("If", [condition], [output], output, then_branch=then, else_branch=other)
+
+
+def conditional(path, shape, condition):
+    """`relu(x @ w) + x @ w` if the condition holds and another one does, both in branches; Det otherwise."""
+    w = numbers(4, 3)
+    inner = choice("four", branch("a", [helper.make_node("Relu", ["t"], ["r"])]),
+                   branch("b", [helper.make_node("Det", ["t"], ["r"])]), "u")  # fmt: skip
+    then = [helper.make_node("MatMul", ["x", "w"], ["t"], "mm"), inner, helper.make_node("Add", ["u", "t"], ["o"])]
+    outer = choice("condition", branch("c", then, [numpy_helper.from_array(w, "w")]),
+                   branch("d", [helper.make_node("Det", ["x"], ["o"], "other")]), "y")  # fmt: skip
+    sizes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Gather", ["s", "one"], ["size"])]
+    nodes = [*sizes, helper.make_node("Equal", ["size", "k"], ["four"]), condition, outer]
+    return model_file(path, nodes, [("x", shape)], [("y", None)], {"one": np.int64(1), "k": np.int64(4)})
+
+
+def test_branches_by_sizes(tmp_path):
+    condition = helper.make_node("Identity", ["four"], ["condition"])
+    path, x = conditional(tmp_path / "m.onnx", ["N", 4], condition), numbers(2, 4)
+    imported = pl.import_onnx(path)
+    np.testing.assert_allclose(output_of(imported, x), run_model(path, {"x": x})["y"], **TOLERANCE)
+    assert "mm  fc     mm (MatMul)" in imported.report
+    assert "unused nodes, on which no output depends:\n  other (Det)" in imported.report
+    assert pl.import_onnx(conditional(path, ["N", "K"], condition), shapes={"x": (4,)}).text == imported.text
+    with pytest.raises(ImportFailure, match=r"1 error:\n  other \(Det\): unsupported operator$"):
+        pl.import_onnx(conditional(path, ["N", 5], condition))
+
+
+def test_a_condition_on_values(tmp_path):
+    condition = helper.make_node("Greater", ["x", "x"], ["condition"])
+    with pytest.raises(ImportFailure, match=r"1 error:\n  y \(If\): the condition must follow from constants"):
+        pl.import_onnx(conditional(tmp_path / "m.onnx", ["N", 4], condition))
+
+
+def test_names_of_branches_hide_those_of_the_graph(tmp_path):
+    """Only inside of the branch."""
+    nodes = [
+        helper.make_node("Relu", ["x"], ["t"]),
+        choice(
+            "yes",
+            branch("a", [helper.make_node("Neg", ["x"], ["h"])]),
+            branch("b", [helper.make_node("Neg", ["x"], ["h"])]),
+            "u",
+        ),
+        helper.make_node("Tanh", ["x"], ["h"]),
+        helper.make_node("Sum", ["t", "u", "h"], ["y"]),
+    ]
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 4])], [("y", None)], {"yes": np.bool_(True)})
+    x = numbers(2, 4)
+    np.testing.assert_allclose(output_of(pl.import_onnx(path), x), np.maximum(x, 0) - x + np.tanh(x), **TOLERANCE)
+
+
+def test_constant_indices_and_constants_of_a_fixed_batch(tmp_path):
+    """Those that are the same for every sample; the network takes batches of any size."""
+    index = np.stack(np.broadcast_arrays(np.arange(2)[:, None], np.array([2, 0, -1])), -1)
+    nodes = [helper.make_node("GatherND", ["x", "index"], ["g"]), helper.make_node("Add", ["g", "c"], ["y"])]
+    weights = {"index": index, "c": np.tile(numbers(1, 3), (2, 1))}
+    path, x = tmp_path / "m.onnx", numbers(2, 4)
+    imported = pl.import_onnx(model_file(path, nodes, [("x", [2, 4])], [("y", None)], weights))
+    np.testing.assert_allclose(output_of(imported, x), run_model(path, {"x": x})["y"], **TOLERANCE)
+    assert output_of(imported, numbers(5, 4)).shape == (5, 3)
+    for name, changed_ in (("index", index[::-1]), ("index", index * [[[1, 1]], [[1, 0]]]), ("c", numbers(2, 3))):
+        with pytest.raises(ImportFailure, match=r"each sample|per sample"):
+            pl.import_onnx(model_file(path, nodes, [("x", [2, 4])], [("y", None)], {**weights, name: changed_}))

@@ -74,26 +74,32 @@ def embedded(graph, ids="ids"):
     return graph.add("Gather", graph.weight(WORDS, WIDTH), ids)
 
 
-def key_mask(graph, *, by_sample):
-    """`[N, 1, T, T]` of a mask `[N, T]`, as Transformers has it: read by the number of the sample, or unsqueezed."""
+def key_mask(graph, *, by):
+    """`[N, 1, 1, T]` of a mask `[N, T]`, as Transformers has it: unsqueezed, or read by the number of the sample."""
     true = graph.add("Cast", "mask", to=TensorProto.BOOL)
-    if not by_sample:
+    if by == "Unsqueeze":
         return graph.add("Unsqueeze", true, graph.constant([1, 2]))
     batch, tokens = (graph.add("Squeeze", one) for one in sizes(graph, "mask"))
     zero, one = graph.constant(np.int64(0)), graph.constant(np.int64(1))
     sample = graph.add("Unsqueeze", graph.add("Range", zero, batch, one), graph.constant([1, 2, 3]))
     place = graph.add("Unsqueeze", graph.add("Range", zero, tokens, one), graph.constant([0, 1, 2]))
+    if by == "GatherND":
+        shape = graph.add("Shape", graph.add("Max", sample, place))
+        pair = [
+            graph.add("Unsqueeze", graph.add("Expand", part, shape), graph.constant([-1])) for part in (sample, place)
+        ]
+        return graph.add("GatherND", true, graph.add("Concat", *pair, axis=-1))
     index = graph.add("Add", place, graph.add("Mul", sample, graph.constant([TOKENS])))
     found = graph.add("Gather", graph.add("Flatten", true, axis=2), index, axis=0)
     return graph.add("Reshape", found, graph.add("Shape", index))
 
 
-@pytest.mark.parametrize("by_sample", [False, True])
-def test_masked_attention_over_words(by_sample, tmp_path):
+@pytest.mark.parametrize("by", ["Unsqueeze", "Gather", "GatherND"])
+def test_masked_attention_over_words(by, tmp_path):
     graph = Graph()
     words = embedded(graph)
     causal = graph.constant(np.tril(np.ones((1, 1, TOKENS, TOKENS), bool)))
-    seen = graph.add("And", causal, key_mask(graph, by_sample=by_sample))
+    seen = graph.add("And", causal, key_mask(graph, by=by))
     added = graph.add("Where", seen, graph.constant(np.float32(0)), graph.constant(np.float32(-3.4028235e38)))
     heads = graph.add("Unsqueeze", words, graph.constant([1]))
     scores = graph.add("MatMul", heads, graph.add("Transpose", heads, perm=[0, 1, 3, 2]))

@@ -44,7 +44,12 @@ def log_softmax(inputs, params, attributes):
     return {"y": special.log_softmax(inputs["x"], axis=attributes["axis"])}
 
 
+def erf(inputs, params, attributes):
+    return {"y": special.erf(inputs["x"])}
+
+
 REFERENCES = {
+    "erf": erf,
     "exp": exp,
     "log": log,
     "softplus": softplus,

@@ -18,4 +18,12 @@ def row_power(inputs, params, attributes):
     return {"y": np.exp(np.log(inputs["x"]) * inputs["exponent"].reshape(-1, 1))}
 
 
-REFERENCES = {"slope_intercept": slope_intercept, "power": power, "row_power": row_power}
+def sine(inputs, params, attributes):
+    return {"y": np.exp(1j * inputs["x"]).imag}
+
+
+def cosine(inputs, params, attributes):
+    return {"y": np.exp(1j * inputs["x"]).real}
+
+
+REFERENCES = {"sin": sine, "cos": cosine, "slope_intercept": slope_intercept, "power": power, "row_power": row_power}

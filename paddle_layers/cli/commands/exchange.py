@@ -58,7 +58,7 @@ def export(file: str, weights: str | None, output: str, values: tuple[str, ...],
     "shapes",
     metavar="NAME=SHAPE",
     multiple=True,
-    help="Type of an input that FILE leaves open: 3x227x227 or ids<1000; repeatable.",
+    help="Shape of an input that FILE leaves open, without the batch axis: 3x227x227; ids<1000 in Caffe; repeatable.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the files of an earlier import.")
 def import_(
@@ -72,7 +72,7 @@ def import_(
     'paddle-layers[onnx]'.
     """
     given = dict(map(_shape, shapes))
-    found = _onnx(file, (weights, mean, shapes)) if _ending(file) == ONNX else _caffe(file, weights, mean, given)
+    found = _onnx(file, (weights, mean), given) if _ending(file) == ONNX else _caffe(file, weights, mean, given)
     if output.is_dir() and not overwrite:
         for name in found.names:
             check_new(output / name, OVERWRITE)
@@ -94,12 +94,15 @@ def _ending(file: Path) -> str:
     return ending
 
 
-def _onnx(file: Path, others: tuple[object, ...]) -> Any:
+def _onnx(file: Path, others: tuple[object, ...], shapes: dict[str, Type]) -> Any:
     from paddle_layers.exchange.onnx_in.importing import import_onnx
 
     if any(others):
-        raise click.UsageError(f"--weights, --mean and --shape are only for Caffe; remove them for {file}")
-    return import_onnx(file)
+        raise click.UsageError(f"--weights and --mean are only for Caffe; remove them for {file}")
+    for name, type_ in shapes.items():
+        if type_.kind != "DENSE" or type_.level:
+            raise click.UsageError(f"--shape {name}={type_}: an ONNX input takes sizes only, such as {name}=3x224x224")
+    return import_onnx(file, shapes={name: type_.dims for name, type_ in shapes.items()})
 
 
 def _caffe(file: Path, weights: Path | None, mean: Path | None, shapes: dict[str, Type]) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
 from .operators import OperatorContext, operator
-from .selections import as_constant, indices_of_samples
+from .selections import as_constant, indices_of_samples, together
 from .sequence_rows import part_of_grid
 from .shapes import repeated_axes
 from .sizes import whole
@@ -49,6 +49,13 @@ def add(step: OperatorContext, x: Any, *others: Any) -> Operand:
         if found is not None:
             return found
     return _combined(step, "add", x, others[0])
+
+
+@operator("Mean", constants=True)
+def mean(step: OperatorContext, *given: Any) -> Operand:
+    """The mean of values."""
+    total = step.view(add(step, *given))
+    return replace(total, factor=total.factor / len(given))
 
 
 @operator("Sub", constants=True)
@@ -98,6 +105,19 @@ def div(step: OperatorContext, x: Any, y: Any) -> Operand:
             made = step.again(layer, {}, strategy=names[y.power])
             return replace(x, value=made.outputs[0])
     return _combined(step, "div", x, y)
+
+
+@operator("Mod", constants=True)
+def mod(step: OperatorContext, x: Any, y: Any) -> Operand:
+    """A remainder; of places in a grid, that of the key."""
+    if isinstance(x, PositionGrid):
+        return part_of_grid(step, x, y, "key")
+    rounding = "TRUNCATE" if step.attribute("fmod", 0) else None
+    number = y.number if isinstance(y, ConstantValue) else None
+    if number:
+        return step.each("mod", step.view(x), value=number, rounding=rounding)
+    rows, values = together(step, x, y)
+    return step.made(step.layer("mod", *values, rounding=rounding).outputs[0], rows)
 
 
 # ---- with constants
@@ -163,7 +183,8 @@ def _vector(step: OperatorContext, type_: str, x: View, y: ConstantValue) -> Ope
     """Numbers for the channels, for the places of a sequence, or for every number of a row."""
     x = step.plain(x)
     shape = (1,) * (len(x.layout) - y.array.ndim) + y.array.shape
-    array = y.array.reshape(shape)
+    array = _same_for_samples(x, y.array.reshape(shape))
+    shape = array.shape
     used = [place for place, size in enumerate(shape) if size != 1]
     counts = [shape[place] if place in used and axis == () else 1 for place, axis in enumerate(x.layout)]
     if any(count != 1 for count in counts):  # it is the value that is broadcast
@@ -195,6 +216,15 @@ def _vector(step: OperatorContext, type_: str, x: View, y: ConstantValue) -> Ope
         return replace(x, value=_channels(step, type_, found, numbers) if joined is None else joined)
     found = step.layer("flatten", found, suffix="flat").outputs[0]
     return replace(x, value=_channels(step, type_, found, numbers))
+
+
+def _same_for_samples(x: View, array: Any) -> Any:
+    """Constants of a model of fixed batch size without the batch axis, if they are the same for every sample."""
+    for place, axis in enumerate(x.layout):
+        if [atom.name for atom in axis] == ["N"] and array.shape[place] == size_of(axis):
+            first = array.take([0], place)
+            array = first if (array == first).all() else array
+    return array
 
 
 def _of_parameters(x: View) -> tuple[Any, ...]:

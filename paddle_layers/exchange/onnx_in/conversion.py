@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,10 +30,11 @@ from .data_types import kind_of, result_kind
 from .folding import Budget, folded
 from .graph_inputs import READINGS, GraphInputs
 from .layers import ImportedLayer, LayerOutput, NotSupported
-from .model import Model, OnnxNode, fault_of, shown
+from .model import Model, OnnxNode, OnnxSubgraph, fault_of, shown
 from .operators import OF_CONSTANTS, OPERATORS, Handler, OperatorContext, described
 from .sizes import NoSize
 from .symbolic_values import (
+    ConstantMask,
     ConstantValue,
     DynamicConstant,
     ErrorFunction,
@@ -106,29 +107,66 @@ class _Conversion:
         """Kinds of the data types of values that are no constants."""
         self.known: dict[Any, Any] = {}
         self.budget = Budget(model)
+        self.visited: set[int] = set()
+        """Places of converted nodes, including those of chosen branches."""
         self.outcome = Outcome(refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes))
         self.values: dict[str, SymbolicValue | ConstantValue | None] = {
-            **{
-                name: ConstantValue(array, (name,) if array.dtype.kind == "f" else ())
-                for name, array in model.constants.items()
-            },
+            **_constants(model.constants),
             **self.graph_inputs.values,
         }
 
     def run(self) -> Outcome:
         """All nodes on which outputs rest, then the outputs."""
-        wanted = _needed(self.model)
-        for node in self.model.nodes:
-            if node.place in wanted:
-                self._node(node)
-            else:
-                self.outcome.unused.append(node)
+        self._convert(self.model.nodes[: self.model.own], {entry.name for entry in self.model.outputs})
+        self.outcome.unused += [node for node in self.model.nodes if node.place not in self.visited]
         for entry in self.model.outputs:
             self._output(entry.name)
         self._tell_of_padding()
         if not self.outcome.outputs and not self.outcome.refused:
             self.outcome.refused.append("no output depends on an input")
         return self.outcome
+
+    def _convert(self, nodes: list[OnnxNode], outputs: set[str]) -> None:
+        """The nodes of a graph on which its outputs rest."""
+        wanted = _needed(nodes, outputs)
+        for node in nodes:
+            if node.place in wanted:
+                self.visited.add(node.place)
+                if (node.domain, node.operator) == ("", "If"):
+                    self._branch(node)
+                else:
+                    self._node(node)
+
+    def _branch(self, node: OnnxNode) -> None:
+        """The nodes of the branch that a constant condition chooses, in place of an If."""
+        outer, kinds = self.values, self.kinds
+        inner: list[tuple[Any, str]] = []
+        try:
+            body = self._chosen(node)
+            # Names of branches hide those of the graph.
+            self.values, self.kinds = {**outer, **_constants(body.constants)}, dict(kinds)
+            self._convert(body.nodes, set(body.outputs))
+            inner = [(self.values.get(name), self._kind(name)) for name in body.outputs]
+        except NotSupported as reason:
+            if self.values.get(node.inputs[0] if node.inputs else "") is not None:
+                self.outcome.refused.append(f"{node.label}: {reason}")
+        self.values, self.kinds = outer, kinds
+        for place, name in enumerate(node.outputs):
+            self.values[name], self.kinds[name] = inner[place] if place < len(inner) else (None, "")
+
+    def _chosen(self, node: OnnxNode) -> OnnxSubgraph:
+        condition = self.values.get(node.inputs[0]) if node.inputs else None
+        number = condition.number if isinstance(condition, ConstantValue) else None
+        if number is None and isinstance(condition, ConstantMask):
+            number = condition.truth
+        if number is None:
+            raise NotSupported(
+                "the condition must follow from constants and fixed sizes; sizes can be fixed by `--shape`"
+            )
+        body = node.attributes.get("then_branch" if number else "else_branch")
+        if not isinstance(body, OnnxSubgraph) or len(body.outputs) != len(node.outputs):
+            raise NotSupported("its branches are invalid")
+        return body
 
     def _tell_of_padding(self) -> None:
         """Note that padding masks are dropped; a mean that includes padding differs here."""
@@ -200,11 +238,12 @@ class _Conversion:
         captured = {name: self.values[name] for name in node.captured}
         step = OperatorContext(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
         step.kinds = [self._kind(name) for name in node.inputs]
-        if node.operator not in ("Conv", "MaxPool", "AveragePool"):
-            # Only these absorb a preceding Pad; for others it becomes a layer.
-            inputs = [step.settled(one) if isinstance(one, PaddedView) else one for one in inputs]
+        # Only these absorb a preceding Pad; for others it becomes a layer.
+        partial: tuple[type, ...] = () if node.operator in ("Conv", "MaxPool", "AveragePool") else (PaddedView,)
+        partial += (ErrorFunction,) if node.operator in _OF_VALUES else ()
+        inputs = [step.settled(one) if isinstance(one, partial) else one for one in inputs]
         first = inputs[0] if inputs else None
-        whole = isinstance(first, (SelectedSteps, ErrorFunction)) or (isinstance(first, Statistic) and first.over_all)
+        whole = isinstance(first, SelectedSteps) or (isinstance(first, Statistic) and first.over_all)
         if whole and node.operator in _OF_VALUES:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
         if isinstance(first, PredictedClass) and node.operator not in ("ZipMap",):
@@ -281,6 +320,10 @@ _KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Whe
 _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
 
 
+def _constants(arrays: Mapping[str, Any]) -> dict[str, ConstantValue]:
+    return {name: ConstantValue(array, (name,) if array.dtype.kind == "f" else ()) for name, array in arrays.items()}
+
+
 def _called(handler: Handler, step: OperatorContext, inputs: Sequence[Any]) -> Any:
     try:
         # Separately from the call, whose own TypeError would be a mistake in this library.
@@ -303,12 +346,11 @@ _WAYS_OUT = {
 }
 
 
-def _needed(model: Model) -> set[int]:
+def _needed(nodes: list[OnnxNode], outputs: set[str]) -> set[int]:
     """The places of the nodes on which outputs rest."""
-    wanted = {entry.name for entry in model.outputs}
-    found = set()
+    wanted, found = set(outputs), set()
     # ONNX requires topological order, so one backward walk suffices.
-    for node in reversed(model.nodes):
+    for node in reversed(nodes):
         if wanted.intersection(filter(None, node.outputs)):
             found.add(node.place)
             wanted.update((*node.inputs, *node.captured))

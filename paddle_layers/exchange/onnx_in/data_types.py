@@ -27,7 +27,8 @@ def result_kind(node: OnnxNode, place: int, kinds: Sequence[str]) -> str:
     if operator in _INTEGER or (operator in ("TopK", "Unique") and place):
         return "i"
     if operator == "Cast":
-        return kind_of(KINDS.get(node.attributes.get("to", 1), ""))
+        to = node.attributes.get("to", 1)
+        return kind_of(KINDS.get(to, "")) if isinstance(to, int) else ""
     if operator in _LIKE_SECOND:
         return kinds[2 if operator == "OneHot" and len(kinds) > 2 else 1] if len(kinds) > 1 else ""
     return kinds[0] if kinds else ""

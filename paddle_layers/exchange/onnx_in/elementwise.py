@@ -11,7 +11,7 @@ import numpy as np
 from .layers import NotSupported, weight
 from .normalizations import squared
 from .operators import OperatorContext, moved, operator
-from .selections import compare, is_value, negation, together
+from .selections import compare, is_value, negation, spread, together
 from .shapes import filled_axes, repeated, repeated_axes
 from .sizes import SymbolicSize
 from .symbolic_values import (
@@ -19,6 +19,7 @@ from .symbolic_values import (
     ConstantMask,
     ConstantValue,
     DynamicConstant,
+    ElementIndices,
     EndPosition,
     ErrorFunction,
     IdArithmetic,
@@ -28,6 +29,7 @@ from .symbolic_values import (
     Operand,
     PredictedClass,
     RepeatedConstant,
+    SampleIndices,
     SequenceLengths,
     Statistic,
     StepPositions,
@@ -35,15 +37,20 @@ from .symbolic_values import (
     View,
 )
 
-PLAIN = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softsign": "softsign", "Exp": "exp", "Log": "log",
-         "Abs": "abs", "Softplus": "softplus", "HardSwish": "hard_swish"}  # fmt: skip
+SIMPLE: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name.lower(), {}) for name in ("Abs", "Cos", "Exp", "Log", "Relu", "Sigmoid", "Sign", "Sin", "Softplus",
+                                             "Softsign", "Tanh")},
+    "HardSwish": ("hard_swish", {}),
+    "Round": ("round", {}), "Floor": ("round", {"mode": "FLOOR"}), "Ceil": ("round", {"mode": "CEIL"}),
+}  # fmt: skip
 """Operators without attributes, and the equivalent layers."""
 
 
-@operator(*PLAIN)
-def plain(step: OperatorContext, x: Any) -> Operand:
+@operator(*SIMPLE)
+def simple(step: OperatorContext, x: Any) -> Operand:
     """A function without settings."""
-    return step.each(PLAIN[step.node.operator], step.view(x))
+    type_, settings = SIMPLE[step.node.operator]
+    return step.each(type_, step.view(x), **settings)
 
 
 @operator("LeakyRelu")
@@ -127,22 +134,21 @@ def clip(step: OperatorContext, x: Any, least: Any = None, most: Any = None) -> 
 
 @operator("Erf")
 def erf(step: OperatorContext, x: Any) -> Operand:
-    """The error function of a value over the root of 2: a part of `gelu`."""
-    return _normal(step, step.view(x))
+    """The error function; of a value over the root of 2 it may be a part of `gelu`."""
+    view = step.view(x)
+    if not math.isclose(view.factor, math.sqrt(0.5), rel_tol=1e-4):
+        return step.each("erf", view)
+    return ErrorFunction(view.layout, view=replace(view, factor=1.0))
 
 
 @operator("Erfc")
 def erfc(step: OperatorContext, x: Any) -> Operand:
     """1 minus the error function: no operator of ONNX, but tf2onnx leaves it where Keras has `gelu`."""
     view = step.view(x)
-    return replace(_normal(step, replace(view, factor=-view.factor)), added=1.0)
-
-
-def _normal(step: OperatorContext, view: View) -> ErrorFunction:
-    fits = math.isclose(view.factor, math.sqrt(0.5), rel_tol=1e-4)
-    # `erf(x / sqrt(2))`: any other argument is not the normal distribution of `gelu`.
-    step.refuse_unless(fits, "Erf is only supported in `gelu`")
-    return ErrorFunction(view.layout, view=replace(view, factor=1.0))
+    found = erf(step, replace(view, factor=-view.factor))
+    if isinstance(found, ErrorFunction):
+        return replace(found, added=1.0)
+    return step.each("slope_intercept", step.view(found), intercept=1.0)
 
 
 @operator("Sqrt")
@@ -203,6 +209,11 @@ def extreme(step: OperatorContext, x: Any, *others: Any) -> Operand:
             and len(others) == 1
         ):
             return one  # no sequence is empty or longer than its table
+    if len(others) == 1 and any(isinstance(one, SampleIndices) for one in (x, *others)):
+        first, second = (x, others[0]) if isinstance(x, SampleIndices) else (others[0], x)
+        return ElementIndices(
+            spread(step, first, second.array.shape if isinstance(second, ConstantValue) else second.shape)
+        )
     least = step.node.operator == "Min"
     given = [one for one in (x, *others) if isinstance(one, ConstantValue)]
     if given and len(others) == 1:
@@ -292,6 +303,8 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
         if number is None or not step.steps:
             return repeated(step, x, step.integers(more[0], "shape"))
         return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), number)
+    if step.node.operator == "Expand" and isinstance(x, SampleIndices) and not x.offsets.ndim:
+        return replace(x, layout=spread(step, x, step.integers(more[0], "shape")))
     if step.node.operator == "Expand" and isinstance(x, SymbolicValue):
         shape = step.integers(more[0], "shape")
         whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]

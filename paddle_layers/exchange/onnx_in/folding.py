@@ -33,7 +33,7 @@ _SAME = frozenset({"Identity", "Cast", "Transpose", "Reshape", "Squeeze", "Unsqu
 _BROADCAST: dict[str, Fold] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power, "Equal": np.equal, "Less": np.less,
     "LessOrEqual": np.less_equal, "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "And": np.logical_and,
-    "Or": np.logical_or, "Mod": np.mod, "Min": np.minimum, "Max": np.maximum, "Where": np.where,
+    "Or": np.logical_or, "Min": np.minimum, "Max": np.maximum, "Where": np.where,
 }  # fmt: skip
 _EACH: dict[str, Fold] = {
     "Identity": np.asarray, "Neg": np.negative, "Sqrt": np.sqrt, "Exp": np.exp, "Log": np.log, "Abs": np.abs,
@@ -99,6 +99,8 @@ def folded(
     except NoSize:
         return None
     except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
+        if any(one is not None and one.dtype.kind == "O" for one in arrays):
+            raise NotSupported("computing with a dynamic size is not supported here; `--shape` fixes sizes") from None
         raise NotSupported(f"invalid constants: {error}") from None
 
 
@@ -154,6 +156,12 @@ def _divided(facts: _Facts, x: Array, y: Array) -> Any:
         # exact.
         return np.trunc(x / y).astype(x.dtype) if max(abs(x).max(initial=0), 1) < 1 << 52 else x // y
     return np.floor_divide(x, y) if "O" in (x.dtype.kind, y.dtype.kind) else x / y
+
+
+def _remainder(facts: _Facts, x: Array, y: Array) -> Array:
+    facts.limited(math.prod(np.broadcast_shapes(x.shape, y.shape)))
+    found: Array = np.fmod(x, y) if facts("fmod", 0) else np.mod(x, y)
+    return found
 
 
 def _cast(facts: _Facts, x: Array) -> Array:
@@ -313,7 +321,7 @@ _FOLDS: dict[str, Fold] = {
     "Constant": _constant, "ConstantOfShape": _filled, "Range": _range, "Expand": _expand, "Tile": _tile,
     "Cast": _cast, "Div": _divided, "Reshape": _reshape, "Squeeze": _squeeze, "Unsqueeze": _unsqueeze,
     "GatherElements": _gather_elements, "Flatten": _flatten, "Slice": _slice, "Gather": _gather, "Split": _split,
-    "Trilu": _triangle, "MatMul": _matmul,
+    "Trilu": _triangle, "MatMul": _matmul, "Mod": _remainder,
     "Concat": lambda facts, *parts: np.concatenate(parts, facts("axis", 0)),
     "Transpose": lambda facts, x: np.transpose(x, facts("perm")),
     "Shape": lambda facts, x: np.array(x.shape[slice(facts("start", 0), facts("end"))], np.int64),

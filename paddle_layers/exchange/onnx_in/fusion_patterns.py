@@ -146,10 +146,10 @@ def same(x: View, y: View) -> bool:
     return x.value is y.value and x.factor == y.factor
 
 
-def _gelu(step: OperatorContext, x: View, normal: ErrorFunction) -> Operand:
+def _gelu(step: OperatorContext, x: View, normal: ErrorFunction) -> Operand | None:
     """`x` times the probability: the view may have a factor, of which 2 make the probability of the error function."""
-    fits = x.value is normal.view.value and normal.added == 1.0
-    step.refuse_unless(fits, "Erf is only supported in `gelu`")
+    if x.value is not normal.view.value or normal.added != 1.0:
+        return None
     made = step.each("gelu", replace(x, factor=1.0))
     return replace(made, factor=2.0 * normal.factor * x.factor)
 

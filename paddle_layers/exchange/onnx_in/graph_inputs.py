@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from paddle_layers.define.fields.types import Type
 
 from .layers import ImportedLayer, LayerOutput, NotSupported
-from .model import GraphInput, Model, shown
+from .model import GraphInput, ImportFailure, Model, shown
 from .sizes import BATCH, Extent, SymbolicSize
 from .symbolic_values import (
     Atom,
@@ -36,6 +36,57 @@ BOXES = ("RoiAlign", "MaxRoiPool")
 """Operators whose second input has the boxes of all images, concatenated."""
 BOXES_STEPS = SymbolicSize.named("T of boxes")
 """The number of boxes of an image."""
+
+
+EXAMPLES = {2: 128, 4: 224}
+"""Sizes in advice, by the number of axes: tokens and images."""
+
+
+def fix_sizes(model: Model, shapes: Mapping[str, Sequence[int]]) -> list[str]:
+    """Give axes of dynamic size in the inputs of a model the sizes of `shapes`, which are without the batch axis.
+
+    Axes of one name have one size in all inputs.
+
+    Returns:
+        A note for each input that is changed.
+
+    Raises:
+        ImportFailure: There is no such input, or the sizes differ from those in the model.
+    """
+    declared = {entry.name: entry.axes for entry in model.inputs}
+    problems, named = [], dict[str, int]()
+    for name, sizes in shapes.items():
+        option = f"`--shape {shown(name)}={'x'.join(map(str, sizes))}`"
+        axes = (declared.get(name) or (None,) * (len(sizes) + 1))[1:]
+        pairs = zip(axes, sizes, strict=False)
+        fits = [named.setdefault(axis, size) == size if isinstance(axis, str) else axis in (None, size)
+                for axis, size in pairs]  # fmt: skip
+        if name not in declared:
+            problems.append(f"{option}: the inputs of the model are {', '.join(map(shown, declared))}")
+        elif len(axes) != len(sizes) or not all(fits):
+            problems.append(f"{option} does not fit {_joined([named.get(str(one), one) for one in axes])} in the model")
+    if problems:
+        raise ImportFailure(*problems)
+    notes = []
+    for place, entry in enumerate(model.inputs):
+        first, *others = entry.axes or (None,)
+        fixed = shapes.get(entry.name, [named.get(str(one), one) for one in others])
+        if list(fixed) != others:
+            notes.append(f"input {shown(entry.name)}: {_joined(fixed)} by --shape, {_joined(others)} in the model")
+            model.inputs[place] = GraphInput(entry.name, entry.kind, (first, *fixed))
+    return notes
+
+
+def _joined(axes: Sequence[int | str | None]) -> str:
+    return " x ".join(shown(str(size or "?")) for size in axes) or "an undeclared shape"
+
+
+def _remedy(entry: GraphInput) -> str:
+    """The option that gives an input sizes."""
+    sizes = entry.axes[1:] if entry.axes else (3, None, None)
+    missing = EXAMPLES.get(len(sizes) + 1, 16)
+    example = "x".join(str(size if isinstance(size, int) else missing) for size in sizes)
+    return f"for example with `--shape {shown(entry.name)}={example}`"
 
 
 @dataclass
@@ -73,7 +124,7 @@ class GraphInputs:
 
     def _entry(self, entry: GraphInput, *, sequence: bool) -> None:
         if entry.axes is None or not entry.axes:
-            raise NotSupported("the model does not declare its shape")
+            raise NotSupported(f"the model does not declare its shape; {_remedy(entry)}")
         if f"{entry.name}.sub_lengths" in {one.name for one in self.model.inputs}:
             raise NotSupported("nested sequences are not supported")
         place = self._place_among_boxes(entry.name)
@@ -130,19 +181,18 @@ class GraphInputs:
             self._numbers(entry, axes, sequence=False)
             return
         layout, rows = self._rows(axes, sequence=False)
-        dims = self._sizes(axes[1:])
+        dims = self._sizes(entry, axes[1:])
         inside: tuple[Axis, ...] = tuple(axis_for(size) for size in dims)
         settings = {"data_type": "INT", **({"shape": dims} if dims else {})}
         layer = self._data(entry, Type("INT", tuple(dims), 1, 0), settings, level=0)
         view = View((*layout, *inside), value=layer.outputs[0], order=(*rows, *atoms_of(inside)))
         self.values[entry.name] = view
 
-    def _sizes(self, dims: Sequence[int | str | None]) -> list[int]:
+    def _sizes(self, entry: GraphInput, dims: Sequence[int | str | None]) -> list[int]:
         """The sizes of axes that have to be fixed."""
         if not all(isinstance(size, int) for size in dims):
             raise NotSupported(
-                "all axes except batch and time must have fixed sizes, got "
-                f"{' x '.join(str(size or '?') for size in dims)}"
+                f"axes of dynamic size: {_joined(dims)}; all except batch and time need a size, {_remedy(entry)}"
             )
         return [int(size) for size in dims if isinstance(size, int)]
 
@@ -156,7 +206,7 @@ class GraphInputs:
         if steps and not sequence and isinstance(size := axes[0 if first else 1], int):
             self.notes.append(f"input {shown(entry.name)}: interpreted as sequences, of {size} steps each in the model")
         layout, rows = self._rows(axes, sequence=steps)
-        sizes = self._sizes(axes[len(layout) :])
+        sizes = self._sizes(entry, axes[len(layout) :])
         inside: tuple[Axis, ...] = tuple(axis_for(size) for size in sizes)
         order, shape = inside, tuple(sizes)
         if len(sizes) == 3 and not self.says_axes and self._channels_last(entry.name):

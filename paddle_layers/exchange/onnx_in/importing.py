@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from paddle_layers.runtime import Net
 
 from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from .conversion import Outcome, convert
+from .graph_inputs import fix_sizes
 from .layers import ImportedLayer
 from .model import ImportFailure, Model, OnnxNode, shown
 from .network import Assembled, assemble
@@ -49,30 +50,34 @@ class OnnxImport(ImportedFiles):
         return net
 
 
-def import_onnx(path: str | Path) -> OnnxImport:
+def import_onnx(path: str | Path, *, shapes: Mapping[str, Sequence[int]] | None = None) -> OnnxImport:
     """Import an ONNX model as exported by PyTorch, Keras, scikit-learn or this library; the weights are trainable.
 
     The first axis of its inputs is the batch; `[N, T, ...]` become sequences if a sequence layer reads them.
 
     Args:
         path: The ONNX file.
+        shapes: Sizes of inputs with axes of dynamic size, by name and without the batch axis.
 
     Returns:
         An object with `network`, `weights` by name and `report`. Its `net()` returns a `Net` with the weights, and
         `write(folder)` writes the files.
 
     Raises:
-        ImportFailure: Nodes without a counterpart, one line each.
+        ImportFailure: Nodes without a counterpart, one line each, or shapes that do not fit the model.
         OSError: The file cannot be read.
 
     Example::
 
         imported = pl.import_onnx("resnet18.onnx")
+        imported = pl.import_onnx("detector.onnx", shapes={"images": (3, 640, 640)})
     """
     file = Path(path)
     model = read_model(file)
+    notes = fix_sizes(model, shapes or {})
     with np.errstate(all="ignore"):  # what is not finite is so in the model
         outcome = convert(model)
+    outcome.notes[:0] = notes
     # After the whole graph, so that one run lists all nodes that are not supported.
     if outcome.refused:
         count = len(outcome.refused)

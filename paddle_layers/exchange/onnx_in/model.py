@@ -26,7 +26,7 @@ class ImportFailure(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class OnnxSubgraph:
-    """The graph that an attribute holds, as loops have it; graphs in its own nodes are left out."""
+    """The graph that an attribute holds, as loops and branches have it."""
 
     nodes: list[OnnxNode]
     constants: dict[str, NDArray[Any]]
@@ -38,7 +38,8 @@ class OnnxSubgraph:
         """Captured values of the surrounding graph."""
         own = {*self.inputs, *self.constants, *(name for node in self.nodes for name in node.outputs)}
         # A dict keeps the order of first use, so that an import gives the same text every time.
-        read = dict.fromkeys([name for node in self.nodes for name in node.inputs] + list(self.outputs))
+        inside = [name for node in self.nodes for name in (*node.inputs, *node.captured)]
+        read = dict.fromkeys([*inside, *self.outputs])
         return tuple(name for name in read if name and name not in own)
 
 
@@ -79,11 +80,15 @@ class GraphInput:
 
 @dataclass
 class Model:
-    """The graph, with the version of the operators for each domain."""
+    """The graph, with the version of the operators for each domain.
+
+    `nodes` are those of the graph, of which there are `own`, then those of the branches of If.
+    """
 
     name: str
     producer: str
     nodes: list[OnnxNode]
+    own: int
     constants: dict[str, NDArray[Any]]
     inputs: list[GraphInput]
     outputs: list[GraphInput]

@@ -46,6 +46,14 @@ def squared(view: View) -> LayerOutput | None:
     return layer.inputs[0] if (square or product) and view.factor == 1.0 else None
 
 
+@operator("RMSNormalization")
+def rms_norm(step: OperatorContext, x: Any, gain: Any) -> Operand:
+    """Over the last axes, without a mean."""
+    view = step.view(x)
+    over = len(view.layout) - step.axis(step.attribute("axis", -1), len(view.layout))
+    return norm_of(step, "rms_norm", view, over, step.attribute("epsilon", 1e-5), step.numbers(gain, "gain"))
+
+
 @operator("LayerNormalization")
 def layer_norm(step: OperatorContext, x: Any, gain: Any, bias: Any = None) -> Operand:
     """Over the last axes."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
@@ -18,6 +19,7 @@ from .symbolic_values import (
     BoxImageIndices,
     ConstantValue,
     DynamicConstant,
+    ElementIndices,
     EndPosition,
     ErrorFunction,
     IdArithmetic,
@@ -241,6 +243,8 @@ class OperatorContext:
         """A mean or padding that the following nodes did not absorb, as a layer output; other values are unchanged."""
         if isinstance(given, PaddedView):
             return self.padded(given.view, given.pads, value=given.number or None)
+        if isinstance(given, ErrorFunction):
+            return self._error_function(given)
         if not isinstance(given, Statistic):
             return given
         if given.kind != "mean":
@@ -253,6 +257,16 @@ class OperatorContext:
                 value = self.layer("slope_intercept", value, intercept=given.epsilon).outputs[0]
             order = tuple(atom for atom in rows.view.order if atom not in gone)
             made = self.known[given] = View(given.layout, value=value, order=order)
+        return made
+
+    def _error_function(self, given: ErrorFunction) -> View:
+        """The error function as a layer, with its factor and the added constant."""
+        made = self.known.get(given)
+        if made is None:
+            made = self.each("erf", replace(given.view, factor=math.sqrt(0.5)))
+            if given.added:
+                made = self.each("slope_intercept", made, intercept=given.added)
+            made = self.known[given] = replace(made, factor=given.factor)
         return made
 
     def _statistic(self, given: Statistic) -> Any:
@@ -302,11 +316,11 @@ KNOWN: dict[type, str] = {
     IdMatch: "a comparison of ids (only supported for the padding of an embedding)",
     IdArithmetic: "arithmetic with ids",
     BoxImageIndices: "the image indices of boxes",
+    ElementIndices: "indices of elements in several axes (only supported within each sample)",
     SampleIndices: "indices of elements of all samples (only supported within each sample)",
     PredictedClass: "a predicted class",
     SequenceLengths: "sequence lengths",
     Mask: "a mask",
-    ErrorFunction: "an error function (only supported in `gelu`)",
     ReversedSequence: "a reversed sequence (only its last step is supported)",
     PositionLookup: "a position embedding",
     StepPositions: "positions of steps in sequences",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +15,13 @@ from .sizes import divided, product_of, whole
 from .symbolic_values import (
     ConstantValue,
     DynamicConstant,
+    ElementIndices,
     Layout,
     Operand,
     PositionLookup,
     RepeatedConstant,
     ReversedSequence,
+    SampleIndices,
     StepPositions,
     View,
     atoms_of,
@@ -61,6 +64,8 @@ def constant_rows(step: OperatorContext, constant: ConstantValue, like: LayerOut
 @operator("Concat", constants=True)
 def concat(step: OperatorContext, *parts: Any) -> Operand:
     """Concatenation along the channels."""
+    if isinstance(parts[0], SampleIndices):
+        return _element_indices(step, parts[0], parts[1:])
     given = [step.settled(part) for part in parts]
     # What is left of an axis may be nothing, as after the rotated columns of queries.
     given = [part for part in given if not (isinstance(part, ConstantValue) and not part.array.size)] or given
@@ -76,6 +81,23 @@ def concat(step: OperatorContext, *parts: Any) -> Operand:
         step.refuse_unless(same_rows and first.lead == one.lead, "inputs have different batch or time axes")
     made = step.layer("concat", *(one.value for one in rows), axis=step.axis_of_row(axis, first))
     return step.made(made.outputs[0], first)
+
+
+def _element_indices(step: OperatorContext, samples: SampleIndices, others: Sequence[Any]) -> ElementIndices:
+    """The number of the sample, and constant indices of other axes."""
+    found = []
+    for one in others:
+        constant = one.sample() if isinstance(one, RepeatedConstant) else one
+        fits = isinstance(constant, ConstantValue) and constant.array.dtype.kind == "i"
+        step.refuse_unless(fits and constant.array.ndim == len(samples.layout), "indices must be constant")
+        found += list(np.moveaxis(constant.array, -1, 0))
+    step.refuse_unless(
+        step.axis(step.attribute("axis", 0), len(samples.layout)) == len(samples.layout) - 1
+        and samples.layout[-1] == ()
+        and (samples.stride, samples.offsets.any()) == (1, False),
+        "the number of the sample must come first",
+    )
+    return ElementIndices((*samples.layout[:-1], axis_for(len(found) + 1)), parts=tuple(found))
 
 
 @operator("Split")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import os
 import stat
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from types import ModuleType
 from typing import Any
@@ -186,7 +187,7 @@ def _model(proto: Any, tensors: Tensors) -> Model:
     if odd:
         raise ImportFailure(f"invalid opset version {opsets[odd[0]]} of domain `{shown(odd[0])}`")
     # Counted before anything is converted: the file is untrusted.
-    count = len(graph.node) + sum(len(one.g.node) for node in graph.node for one in node.attribute)
+    count = _count(graph)
     if count > MOST_NODES:
         raise ImportFailure(f"the model has {count:,} nodes, the limit is {MOST_NODES:,}")
     if graph.sparse_initializer:
@@ -197,13 +198,29 @@ def _model(proto: Any, tensors: Tensors) -> Model:
             f"local functions are not supported ({names}): inline them with onnx.inliner.inline_local_functions"
         )
     constants = _constants(graph, tensors)
-    nodes = [_node(place, one, tensors) for place, one in enumerate(graph.node)]
+    nodes = _nodes(graph, tensors)
     _check_names(nodes, {*constants, *(text(one.name) for one in graph.input)})
     # Before IR version 4 initializers had to be listed among the inputs as well.
     inputs = [_entry(one) for one in graph.input if text(one.name) not in constants]
     outputs = [_entry(one) for one in graph.output]
     producer = " ".join(filter(None, map(text, (proto.producer_name, proto.producer_version))))
-    return Model(text(graph.name), shown(producer), nodes, constants, inputs, outputs, opsets)
+    own = len(nodes)
+    _add_branches(nodes)
+    return Model(text(graph.name), shown(producer), nodes, own, constants, inputs, outputs, opsets)
+
+
+def _count(graph: Any) -> int:
+    """The number of nodes, including those of graphs in attributes; protobuf limits the depth to about 30."""
+    return len(graph.node) + sum(_count(one.g) for node in graph.node for one in node.attribute if one.HasField("g"))
+
+
+def _add_branches(nodes: list[OnnxNode]) -> None:
+    """The nodes of branches after those of the graph, so that layers and messages can name them by place."""
+    for node in nodes:  # including those that are added
+        if node.operator == "If":
+            for body in filter(lambda one: isinstance(one, OnnxSubgraph), node.attributes.values()):
+                body.nodes[:] = [replace(one, place=len(nodes) + at) for at, one in enumerate(body.nodes)]
+                nodes.extend(body.nodes)
 
 
 def _constants(graph: Any, tensors: Tensors) -> dict[str, NDArray[Any]]:
@@ -216,11 +233,11 @@ def _constants(graph: Any, tensors: Tensors) -> dict[str, NDArray[Any]]:
 
 
 def _body(graph: Any, tensors: Tensors) -> OnnxSubgraph:
-    """A graph in an attribute. Its nodes have no graphs, so that nothing is read deeper than this."""
-    # One level of graphs: recursion depth must not depend on the file.
-    nodes = [_node(place, one, tensors, deeper=False) for place, one in enumerate(graph.node)]
+    """A graph in an attribute."""
     ports = [tuple(text(one.name) for one in port) for port in (graph.input, graph.output)]
-    return OnnxSubgraph(nodes, _constants(graph, tensors), *ports)
+    found = OnnxSubgraph(_nodes(graph, tensors), _constants(graph, tensors), *ports)
+    _check_names(found.nodes, {*found.inputs, *found.constants, *found.captured})
+    return found
 
 
 def _domain(domain: str | bytes) -> str:
@@ -238,14 +255,18 @@ def _check_names(nodes: list[OnnxNode], known: set[str]) -> None:
             known.add(name)
 
 
-def _node(place: int, proto: Any, tensors: Tensors, *, deeper: bool = True) -> OnnxNode:
-    attributes = {text(one.name): _attribute(one, tensors, deeper=deeper) for one in proto.attribute}
+def _nodes(graph: Any, tensors: Tensors) -> list[OnnxNode]:
+    return [_node(place, one, tensors) for place, one in enumerate(graph.node)]
+
+
+def _node(place: int, proto: Any, tensors: Tensors) -> OnnxNode:
+    attributes = {text(one.name): _attribute(one, tensors) for one in proto.attribute}
     domain = _domain(proto.domain)
     inputs, outputs = (tuple(map(text, names)) for names in (proto.input, proto.output))
     return OnnxNode(place, text(proto.name), text(proto.op_type), domain, inputs, outputs, attributes)
 
 
-def _attribute(proto: Any, tensors: Tensors, *, deeper: bool) -> Any:
+def _attribute(proto: Any, tensors: Tensors) -> Any:
     """A value: a number, a string, a list, an array, a graph; None for several graphs."""
     kind = proto.type
     if kind == 1:
@@ -256,7 +277,7 @@ def _attribute(proto: Any, tensors: Tensors, *, deeper: bool) -> Any:
         return proto.s.decode("utf-8", "replace")
     if kind == 4:
         return tensors.read(proto.t)
-    if kind == 5 and deeper:
+    if kind == 5:
         return _body(proto.g, tensors)
     if kind == 6:
         return list(proto.floats)
@@ -278,7 +299,7 @@ def _entry(proto: Any) -> GraphInput:
         raise ImportFailure(f"`{shown(proto.name)}` has {len(tensor.shape.dim)} axes, the limit is {MOST_DIMS}")
     axes: list[int | str | None] = []
     for one in tensor.shape.dim:
-        if one.HasField("dim_value"):
+        if one.HasField("dim_value") and one.dim_value != -1:  # Paddle2ONNX writes -1 for a dynamic size
             if not 0 < one.dim_value < np.iinfo(np.int32).max:
                 raise ImportFailure(f"`{shown(proto.name)}` has an axis of invalid size {one.dim_value}")
             axes.append(int(one.dim_value))

@@ -22,6 +22,8 @@ from .symbolic_values import (
     ConstantMask,
     ConstantValue,
     DynamicConstant,
+    ElementIndices,
+    Layout,
     Operand,
     RepeatedConstant,
     SampleIndices,
@@ -153,6 +155,12 @@ def _rank(given: Any) -> int:
     return given.array.ndim if isinstance(given, ConstantValue) else len(given.layout)
 
 
+@operator("Xor")
+def unequal(step: OperatorContext, x: Any, y: Any) -> Operand:
+    """1 where one of two Booleans is true, but not both."""
+    return compare(step, "NOT_EQUAL", truth(step, x, 0), truth(step, y, 1))
+
+
 @operator("IsNaN")
 def is_nan(step: OperatorContext, x: Any) -> Operand:
     """NaN is the only number that is not equal to itself; none in attention over steps, where there always is a key."""
@@ -247,6 +255,52 @@ def indices_of_samples(step: OperatorContext, type_: str, x: SampleIndices, y: A
     offsets = x.offsets.reshape((1,) * (rank - x.offsets.ndim) + x.offsets.shape) + own
     axes = [axis if place == batch else axis_for(offsets.shape[place]) for place, axis in enumerate(layout)]
     return SampleIndices(tuple(axes), stride=x.stride, offsets=offsets)
+
+
+def spread(step: OperatorContext, index: SampleIndices, sizes: Sequence[Any]) -> Layout:
+    """The axes of indices that are broadcast to sizes."""
+    rank = max(len(index.layout), len(sizes))
+    own: Layout = ((),) * (rank - len(index.layout)) + index.layout
+    wide = [1] * (rank - len(sizes)) + list(sizes)
+    pairs = list(zip(own, wide, strict=True))
+    fits = all(size in (1, size_of(axis)) if axis else isinstance(size, int) for axis, size in pairs)
+    step.refuse_unless(fits and not index.offsets.ndim, "indices of samples cannot be broadcast to this shape")
+    return tuple(axis or axis_for(size) for axis, size in pairs)
+
+
+def _of_each_sample(source: View | RepeatedConstant, index: ConstantValue) -> ElementIndices | None:
+    """Constant indices of a model of fixed batch size: the number of the sample, then the same for every sample."""
+    array, batch = index.array, source.shape[0]
+    numbers = np.arange(batch if isinstance(batch, int) else 0).reshape(-1, *(1,) * (array.ndim - 2))
+    if array.ndim < 2 or array.shape[0] != batch or not (array[..., 0] == numbers).all():
+        return None
+    if not (array[..., 1:] == array[:1, ..., 1:]).all():
+        return None
+    layout = (source.layout[0], *map(axis_for, array.shape[1:]))
+    return ElementIndices(layout, parts=tuple(np.moveaxis(array[:1, ..., 1:], -1, 0)))
+
+
+@operator("GatherND")
+def gather_nd(step: OperatorContext, x: Any, index: Any) -> Operand:
+    """Elements of several axes, by the number of the sample and constants."""
+    source = x if isinstance(x, RepeatedConstant) else step.view(x)
+    index = _of_each_sample(source, index) if isinstance(index, ConstantValue) else index
+    fits = isinstance(index, ElementIndices) and index.parts and not step.attribute("batch_dims", 0)
+    step.refuse_unless(fits, "only constant indices within each sample are supported")
+    count = len(index.parts) + 1
+    sizes = source.shape[1:count]
+    places = np.broadcast_arrays(*index.parts)
+    fits = len(sizes) == len(places) and all(
+        isinstance(size, int) and ((place >= -size) & (place < size)).all()
+        for place, size in zip(places, sizes, strict=True)
+    )
+    step.refuse_unless(fits, "an index is out of range, or of an axis of dynamic size")
+    offsets = np.ravel_multi_index(
+        tuple(place % size for place, size in zip(places, sizes, strict=True)), tuple(map(whole, sizes))
+    )
+    joined = replace(source, layout=(atoms_of(source.layout[:count]), *source.layout[count:]))
+    stride = math.prod(map(whole, sizes))
+    return within_sample(step, joined, SampleIndices(index.layout[:-1], stride=stride, offsets=offsets))
 
 
 def within_sample(step: OperatorContext, view: View | RepeatedConstant, index: SampleIndices) -> Operand:

@@ -81,12 +81,6 @@ def counted(step: OperatorContext, x: Any, axis: Any) -> Operand:
     return PositionGrid(x.layout)
 
 
-@operator("Mod")
-def rest(step: OperatorContext, x: Any, size: Any) -> Operand:
-    """The place of the key."""
-    return part_of_grid(step, x, size, "key")
-
-
 def part_of_grid(step: OperatorContext, x: Any, size: Any, part: str) -> PositionGrid:
     """The row of a place in a grid, or its key."""
     square = isinstance(x, PositionGrid) and x.part == "all" and len(x.layout) == 2

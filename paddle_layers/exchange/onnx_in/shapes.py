@@ -27,6 +27,7 @@ from .symbolic_values import (
     atoms_of,
     axis_for,
     reshaped,
+    with_layout,
 )
 
 
@@ -119,6 +120,33 @@ def _other_rows(step: OperatorContext, x: View, sizes: list[Extent]) -> View | N
 
 def _as_text(sizes: Any) -> str:
     return " x ".join(map(str, sizes)) or "none"
+
+
+@operator("DepthToSpace", "SpaceToDepth")
+def blocks(step: OperatorContext, x: Any) -> Operand:
+    """Blocks of pixels as channels, or the other way around (pixel shuffle)."""
+    view, size = step.view(x), step.attribute("blocksize", 0)
+    step.refuse_unless(len(view.layout) == 4 and size > 0, "only images are supported")
+    batch, channels, height, width = view.shape
+    if step.node.operator == "SpaceToDepth":
+        cut, order = [channels, divided(height, size), size, divided(width, size), size], (0, 3, 5, 1, 2, 4)
+        sizes = [cut[0] * size * size, cut[1], cut[3]] if None not in cut else []
+    else:
+        rest, columns = divided(channels, size * size), step.attribute("mode", "DCR") == "CRD"
+        cut = [rest, size, size, height, width] if columns else [size, size, rest, height, width]
+        order = (0, 1, 4, 2, 5, 3) if columns else (0, 3, 4, 1, 5, 2)
+        sizes = [rest, height * size, width * size] if rest is not None else []
+    step.refuse_unless(sizes, f"the sizes {_as_text(view.shape)} are no multiples of `blocksize` {size}")
+    parts = needed(reshaped(view, [batch, *cut]), "the axes cannot be divided")
+    turned = with_layout(parts, tuple(parts.layout[place] for place in order))
+    return needed(reshaped(turned, [batch, *sizes]), "the axes cannot be merged")
+
+
+@operator("Size")
+def count_of(_: OperatorContext, x: SymbolicValue) -> Operand:
+    """The number of elements, which may depend on the batch."""
+    count = product_of(x.shape)
+    return ConstantValue(np.array(count, np.int64 if isinstance(count, int) else object))
 
 
 @operator("Shape")

@@ -107,6 +107,16 @@ class SampleIndices(BoxImageIndices):
 
 
 @dataclass(frozen=True, eq=False)
+class ElementIndices(SymbolicValue):
+    """Indices of elements in several axes, along the last axis: the number of the sample first, then constants.
+
+    Without `parts` only the shape is known: exporters broadcast indices by their maximum and read its shape.
+    """
+
+    parts: tuple[NDArray[Any], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class EndPosition(SymbolicValue):
     """The number of the first or the last row of each sequence."""
 

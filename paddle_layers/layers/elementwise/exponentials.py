@@ -260,6 +260,30 @@ def stanh_onnx(graph, x, scale, slope):
 
 
 @layer(
+    "erf",
+    elsewhere={"ONNX": "Erf", "Keras": "erf", "PyTorch": "erf"},
+    terms=("error function", "Gaussian integral"),
+    since=1,
+)
+class Erf:
+    """Error function: `y = 2 / sqrt(pi) * integral of exp(-t ** 2) dt from 0 to x`. See also `gelu`."""
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`, between -1 and 1")
+    examples = (Example(x="5"), Example(x="2x3x3"), Example(x="sequence of 3"))
+
+
+@each(Erf.y)
+def erf_y(i, x):
+    return math.erf(x[i])
+
+
+@onnx(Erf)
+def erf_onnx(graph, x):
+    return graph.Erf(x)
+
+
+@layer(
     "log_softmax",
     elsewhere={"KUnet": "Logp", "ONNX": "LogSoftmax", "Keras": "log_softmax", "PyTorch": "LogSoftmax"},
     terms=("log softmax", "logarithm of the softmax"),

@@ -1,8 +1,8 @@
-"""Linear functions and powers with constants."""
+"""Linear functions and powers with constants, sine and cosine."""
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Output, each, gradient, helper, layer, onnx
+from paddle_layers.define import Example, Float, Input, Output, double, each, gradient, helper, layer, onnx, real
 
 
 @layer(
@@ -121,3 +121,53 @@ def row_power_y(n, c, exponent, x):
 @onnx(RowPower)
 def row_power_onnx(graph, exponent, x):
     return graph.Pow(x, graph.shaped(exponent, 1))
+
+
+@layer(
+    "sin",
+    elsewhere={"ONNX": "Sin", "Keras": "sin", "PyTorch": "sin"},
+    terms=("sine", "trigonometric function"),
+    since=1,
+)
+class Sin:
+    """Sine: `y = sin(x)`, with `x` in radians."""
+
+    x = Input("...", "angles in radians, of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`, between -1 and 1")
+    examples = (Example(x="5"), Example(x="2x3x3"), Example(x="sequence of 3"))
+
+
+@each(Sin.y)
+def sin_y(i, x):
+    # In float64, as the reduction of a large angle needs.
+    return real(math.sin(double(x[i])))
+
+
+@onnx(Sin)
+def sin_onnx(graph, x):
+    return graph.Sin(x)
+
+
+@layer(
+    "cos",
+    elsewhere={"ONNX": "Cos", "Keras": "cos", "PyTorch": "cos"},
+    terms=("cosine", "trigonometric function"),
+    since=1,
+)
+class Cos:
+    """Cosine: `y = cos(x)`, with `x` in radians."""
+
+    x = Input("...", "angles in radians, of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`, between -1 and 1")
+    examples = (Example(x="5"), Example(x="2x3x3"), Example(x="sequence of 3"))
+
+
+@each(Cos.y)
+def cos_y(i, x):
+    # In float64, as the reduction of a large angle needs.
+    return real(math.cos(double(x[i])))
+
+
+@onnx(Cos)
+def cos_onnx(graph, x):
+    return graph.Cos(x)
