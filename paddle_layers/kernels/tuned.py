@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
@@ -15,6 +16,8 @@ from paddle_layers.define.errors import DefinitionError, suggestion
 from .constants import MAX_CHUNKS
 
 Sizes = Mapping[str, int]
+IDENTIFIER = re.compile(r"\b[^\W\d]\w*")
+"""A name in an expression."""
 
 
 class Tuned(NamedTuple):
@@ -22,6 +25,7 @@ class Tuned(NamedTuple):
 
     call: Any
     names: tuple[str, ...]
+    """Names of the layer in `arguments`."""
     when: Callable[..., bool] | None
     work: Callable[..., int]
     least: int
@@ -38,6 +42,8 @@ class Tuned(NamedTuple):
     """The optimization pass without which it is not selected."""
     prepared: Callable[..., int] | None = None
     """Elements that it computes from parameters for the kernel that follows it."""
+    arguments: str = ""
+    """Source of the arguments after the range of work items, on the CPU."""
     then: Tuned | None = None
     """Kernel that runs after it on the same scratch buffer."""
 
@@ -94,6 +100,7 @@ def tuned(
     pass_name: str = "",
     prepared: Callable[..., int] | None = None,
     after: Any = None,
+    arguments: Mapping[str, str] | None = None,
 ) -> Callable[[Any], Any]:
     """Registers a tuned kernel: a faster implementation of the point function `function` of `layer`.
 
@@ -123,6 +130,9 @@ def tuned(
     (`primitives.epilogues`): in the test phase a batch normalization, a bias and an activation that follow then need no
     separate launches. The axes of its target are rows, channels, positions.
 
+    One function may serve several layers: `arguments` gives Python expressions for parameters that a layer calls
+    differently or does not have, such as `{"step": "(stride_y, stride)"}`.
+
     Args:
         layer: Layer type.
         function: Name of the point function that the kernel replaces.
@@ -139,6 +149,7 @@ def tuned(
         pass_name: Graph optimization pass without which the kernel is not selected.
         prepared: Number of prepared elements.
         after: Kernel after which this one runs, on the same scratch buffer.
+        arguments: Expressions of names of the layer, for parameters of other names, on `"cpu"`.
 
     Returns:
         A decorator that registers the kernel and returns it unchanged.
@@ -161,10 +172,11 @@ def tuned(
         if "kernels" not in plain.__module__.split("."):
             raise _error(plain, "tuned kernels must be in the module `kernels` of a plugin's package")
         # The first two parameters on the CPU are the range of work items.
-        names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
+        parameters = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
+        text = ", ".join((arguments or {}).get(name, name) for name in parameters)
         entry = Tuned(
-            call, names, when, work, least, items, scratch, in_place, threads, scratch_per_chunk, runs, pass_name,
-            prepared,
+            call, tuple(dict.fromkeys(IDENTIFIER.findall(text))), when, work, least, items, scratch, in_place, threads,
+            scratch_per_chunk, runs, pass_name, prepared, text,
         )  # fmt: skip
         kernels = _TUNED.setdefault((layer, function, device), [])
         if after is None:

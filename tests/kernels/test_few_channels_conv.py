@@ -45,7 +45,9 @@ def test_many_images_of_several_bands_equal_the_point_function():
     with pl.Net(network, seed=1) as net:
         y = {phase: np.array(net.forward({"x": x}, phase=phase)["y"]) for phase in ("train", "test")}
         assert any(
-            launch.code.tuned.function.__name__ == "bands_y" for launch in net.plan("test").launches if launch.items
+            launch.code.tuned.function.__name__ == "correlate_bands"
+            for launch in net.plan("test").launches
+            if launch.items
         )
     with tuned.point_functions_only(), pl.Net(network, dtype="float64", seed=1) as net:
         expected = net.forward({"x": x}, phase="test")["y"]

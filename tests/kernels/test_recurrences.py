@@ -24,7 +24,9 @@ def test_a_product_with_panels_is_the_product(dtype, transposed, depth, columns)
     matrix, values = rng.standard_normal((depth, columns)).astype(dtype), rng.standard_normal((16, depth)).astype(dtype)
     wide = padded(columns, values.itemsize)
     panels, result = np.full(depth * wide, np.nan, dtype), np.full((16, wide), np.nan, dtype)
-    from_python(pack)(panels, matrix.T.copy() if transposed else matrix, transposed)
+    whole = rng.standard_normal((columns, depth + 3) if transposed else (depth, columns + 3)).astype(dtype)
+    whole[:, 2:-1] = matrix.T if transposed else matrix
+    from_python(pack)(panels, whole, 2, whole.shape[1] - 1, transposed)
     product = from_python(panel_product)
     for rows in range(1, 17):
         result[:] = np.nan

@@ -81,7 +81,7 @@ def tuned_drivers() -> list[Driver]:
 
 
 def test_a_long_kernel_is_compiled_once_for_setting_and_adding(tuned_drivers: list[Driver]) -> None:
-    gradients = [driver for driver in tuned_drivers if driver.function == "conv_dx"]
+    gradients = [driver for driver in tuned_drivers if driver.function == "correlate_volumes_back"]
     adds = [driver.code.constants["accumulate"] for driver in gradients if isinstance(driver.code, TunedCall)]
     assert sorted(adds) == [False, True]
     assert len({driver.text for driver in gradients}) == 1

@@ -55,15 +55,15 @@ def kernels(phase: str = "test", device: str = "cpu") -> dict[str, str]:
 def test_what_follows_a_convolution_is_its_own() -> None:
     norm, bias = "batch_norm_y + batch_norm_bias", "conv_bias"
     assert kernels() == {
-        "first": f"packed_y + {norm} + relu_y, tuned",
+        "first": f"correlate_packed + {norm} + relu_y, tuned",
         "norm1": "batch_norm_moments, once",
         "each": f"conv_y + {norm} + relu6_y, tuned",
         "norm2": "batch_norm_moments, once",
-        "mixed": f"small_y + {norm}, tuned",
+        "mixed": f"pointwise_conv_small + {norm}, tuned",
         "norm3": "batch_norm_moments, once",
         "groups": f"conv_y + {bias} + relu6_y, tuned",
         "wide": f"conv_y + {bias} + relu_y, tuned",
-        "tiles": f"winograd_y + {bias} + relu_y, tuned",
+        "tiles": f"winograd_conv + {bias} + relu_y, tuned",
         "leaky": f"{bias} + relu_y",  # no limit
         "all": "fc_bias",
     }
@@ -127,3 +127,32 @@ def test_strips_of_pixels_are_ended_each() -> None:
         weight, bias = net.parameters["y.weight"].value, net.parameters["y.bias"].value
     expected = np.einsum("kc,nchw->nkhw", weight.reshape(17, 5), image) + bias.reshape(17, 1, 1)
     np.testing.assert_allclose(found, np.maximum(expected, 0), atol=1e-12)
+
+
+def test_volumes_and_transposed_convolutions_are_ended_too() -> None:
+    text = """layer { name: "volume" type: "data" data { shape: [4, 5, 7, 6] } }
+        layer { name: "direct" type: "conv3d" input: "volume"
+                conv3d { num_filters: 17 filter_size: 3 stride: 2 padding: 1 groups: 1 act: "relu" } }
+        layer { name: "image" type: "data" data { shape: [32, 16, 15] } }
+        layer { name: "tiles" type: "conv_trans" input: "image"
+                conv_trans { num_filters: 36 filter_size: 3 padding: 1 act: "relu" } }"""
+    rng = np.random.default_rng(0)
+    feeds = {"volume": rng.standard_normal((2, 4, 5, 7, 6)), "image": rng.standard_normal((2, 32, 16, 15))}
+    network, results = pl.loads(text), []
+    for left_out in ((), ("epilogues",)):
+        with (
+            tuned_at_every_size(),
+            without(*left_out),
+            pl.Net(network, dtype="float64", keep=["direct", "tiles"]) as net,
+        ):
+            filled(net).forward(feeds, phase="test")
+            results.append([np.array(net.value(name)) for name in ("direct", "tiles")])
+    with tuned_at_every_size():
+        kernels = {
+            launch.layer: launch.kernel for launch in explain_plan(network, "test", 2, "float64", "cpu").launches
+        }
+    assert kernels["direct"] == "conv3d_y + conv3d_bias + relu_y, tuned"
+    assert kernels["tiles"] == "winograd_conv + conv_trans_bias + relu_y, tuned"
+    for one, two in zip(*results, strict=True):
+        assert 0.2 < (two != 0).mean() < 0.9
+        np.testing.assert_allclose(one, two, atol=1e-13 * abs(two).max())

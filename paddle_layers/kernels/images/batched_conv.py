@@ -23,6 +23,7 @@ from .conv_tiling import (
     run_start,
     vector_backward_parts,
     vector_forward_parts,
+    volume_shape,
     weight_items,
     weight_parts,
     weight_shape,
@@ -30,73 +31,6 @@ from .conv_tiling import (
 from .direct_conv import correlate, correlate_back, pointwise_conv
 from .filter_vectorized_conv import correlate_vectors, correlate_vectors_back, transpose_matrices
 from .weight_gradients import correlate_weights
-
-
-@compiled
-def volumes(images):
-    """Images as volumes with one plane."""
-    N, C, H, W = images.shape
-    return images.reshape((N, C, 1, H, W))
-
-
-@compiled
-def correlate_images(
-    first, last, y, x, weight, accumulate, scratch,
-    stride, stride_y, padding, padding_y, dilation, dilation_y, groups, epilogue,
-):  # fmt: skip
-    """`correlate_volumes` for images: y (N, K, P, Q) from x (N, C, H, W)."""
-    correlate_volumes(
-        first, last, volumes(y), volumes(x), volumes(weight), accumulate, scratch,
-        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups, epilogue,
-    )  # fmt: skip
-
-
-@compiled
-def correlate_images_back(
-    first, last, dx, dy, weight, accumulate, scratch,
-    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
-):  # fmt: skip
-    """`correlate_volumes_back` for images: dx (N, C, H, W) from dy (N, K, P, Q)."""
-    correlate_volumes_back(
-        first, last, volumes(dx), volumes(dy), volumes(weight), accumulate, scratch,
-        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups,
-    )  # fmt: skip
-
-
-@compiled
-def correlate_images_with_gradients(
-    first, last, dweight, dy, x, accumulate, scratch,
-    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
-):  # fmt: skip
-    """`correlate_with_gradients` for images: dweight (K, D, A, B) from dy (N, K, P, Q) and x (N, C, H, W)."""
-    correlate_with_gradients(
-        first, last, volumes(dweight), volumes(dy), volumes(x), accumulate, scratch,
-        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups,
-    )  # fmt: skip
-
-
-@compiled
-def vectors_of_images(
-    first, last, y, x, prepared, accumulate, scratch, sizes,
-    stride, stride_y, padding, padding_y, dilation, dilation_y,
-):  # fmt: skip
-    """`vectors_of_volumes` for images and filters of `sizes` (A, B)."""
-    vectors_of_volumes(
-        first, last, volumes(y), volumes(x), prepared, accumulate, scratch, (1, sizes[0], sizes[1]),
-        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation),
-    )  # fmt: skip
-
-
-@compiled
-def vectors_of_images_back(
-    first, last, dx, dy, prepared, accumulate, scratch, sizes,
-    stride, stride_y, padding, padding_y, dilation, dilation_y,
-):  # fmt: skip
-    """`vectors_of_volumes_back` for images and filters of `sizes` (A, B)."""
-    vectors_of_volumes_back(
-        first, last, volumes(dx), volumes(dy), prepared, accumulate, scratch, (1, sizes[0], sizes[1]),
-        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation),
-    )  # fmt: skip
 
 
 @compiled
@@ -134,9 +68,9 @@ def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahea
     A work item is a run of filters of a volume, or of several volumes with small planes, or a tile of the pixels of
     such a run. `epilogue` is defined in `primitives.epilogues`.
     """
-    N, K, R, P, Q = y.shape
-    _, C, Z, H, W = x.shape
-    _, D, E, A, B = weight.shape
+    N, K, R, P, Q = volume_shape(y)
+    _, C, Z, H, W = volume_shape(x)
+    _, D, E, A, B = volume_shape(weight)
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     filters, size, one = K // groups, y.itemsize, y.dtype.type(1)
     images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
@@ -184,9 +118,9 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
 
     A work item is a run of channels of a volume, or of several volumes with small planes.
     """
-    N, K, R, P, Q = dy.shape
-    _, C, Z, H, W = dx.shape
-    _, D, E, A, B = weight.shape
+    N, K, R, P, Q = volume_shape(dy)
+    _, C, Z, H, W = volume_shape(dx)
+    _, D, E, A, B = volume_shape(weight)
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     filters, size, one = K // groups, dy.itemsize, dy.dtype.type(1)
     images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
@@ -259,8 +193,8 @@ def vectors_of_volumes(first, last, y, x, prepared, accumulate, scratch, sizes, 
 
     A work item is a run of filters of a volume, or of several small ones.
     """
-    N, K, R, P, Q = y.shape
-    _, C, Z, H, W = x.shape
+    N, K, R, P, Q = volume_shape(y)
+    _, C, Z, H, W = volume_shape(x)
     E, A, B = sizes
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     size, one = y.itemsize, y.dtype.type(1)
@@ -286,8 +220,8 @@ def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, 
 
     A work item is a run of channels of a volume, or of several small ones.
     """
-    N, K, R, P, Q = dy.shape
-    _, C, Z, H, W = dx.shape
+    N, K, R, P, Q = volume_shape(dy)
+    _, C, Z, H, W = volume_shape(dx)
     E, A, B = sizes
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
     size, one = dy.itemsize, dy.dtype.type(1)
@@ -314,9 +248,9 @@ def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, s
 
     A work item is a tap of some filters for some channels of a group, over all its planes in order.
     """
-    N, K, R, P, Q = dy.shape
-    _, C, Z, H, W = x.shape
-    _, D, E, A, B = dweight.shape
+    N, K, R, P, Q = volume_shape(dy)
+    _, C, Z, H, W = volume_shape(x)
+    _, D, E, A, B = volume_shape(dweight)
     rows, columns, geometry = weight_shape(H, W, P, Q, plane_geometry(H, W, A, B, step, ahead, gap))
     filters, size, one = K // groups, dy.itemsize, dy.dtype.type(1)
     plane, deltas = H * W * size, P * Q * size

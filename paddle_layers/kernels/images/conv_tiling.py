@@ -7,7 +7,7 @@ one plane. `step`, `ahead` and `gap` are stride, padding and dilation along thes
 from __future__ import annotations
 
 from paddle_layers.kernels.constants import MAX_CHUNKS, MAX_TILES
-from paddle_layers.kernels.primitives.compile_options import also_in_python
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.microkernels import LANES, ROWS, rounded
 
 from .direct_conv import BAND, MOST_RUNS, backward_images, backward_numbers, divisor, forward_images, forward_numbers
@@ -60,6 +60,15 @@ LONG_SUM = 256
 def multiplications(N: int, K: int, D: int, E: int, A: int, B: int, R: int, P: int, Q: int) -> int:
     """Operations on the whole batch; packing the windows costs as much as two filters."""
     return N * (K + 2) * D * E * A * B * R * P * Q
+
+
+@compiled
+def volume_shape(array):
+    """Shape of volumes, or of images as volumes with one plane; filters have such shapes, too."""
+    if array.ndim == 4:  # decided when the kernel is compiled
+        N, C, H, W = array.shape
+        return N, C, 1, H, W
+    return array.shape
 
 
 @also_in_python

@@ -25,7 +25,7 @@ from paddle_layers.kernels.primitives.memory_ops import (
 from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTORS, gemm_microkernel, rounded, vectors_of
 from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
-from .conv_tiling import FEW, Steps, per_chunk
+from .conv_tiling import FEW, Steps, per_chunk, volume_shape
 from .direct_conv import divisor
 
 BLOCK = VECTORS * LANES
@@ -192,8 +192,8 @@ def im2col_gemm(first, last, small, large, weight, accumulate, scratch):
     A work item is a run of filters of an image. The output, and the windows that are packed next, are prefetched
     meanwhile.
     """
-    N, K, R, P, Q = small.shape
-    _, D, E, A, B = weight.shape
+    N, K, R, P, Q = volume_shape(small)
+    _, D, E, A, B = volume_shape(weight)
     size, one, pixels, elements = small.itemsize, small.dtype.type(1), R * P * Q, D * E * A * B
     runs, band = channel_runs(N, K, 1), band_windows(elements)
     filters, pitch = K // runs, band * size
@@ -235,8 +235,8 @@ def col2im_gemm(first, last, large, small, weight, accumulate, scratch):
 
     A work item is a run of channels of an image.
     """
-    N, K, R, P, Q = small.shape
-    _, D, E, A, B = weight.shape
+    N, K, R, P, Q = volume_shape(small)
+    _, D, E, A, B = volume_shape(weight)
     size, one, pixels, elements = small.itemsize, small.dtype.type(1), R * P * Q, D * E * A * B
     runs, band, step = channel_runs(N, D, E * A * B), band_windows(K), max(1, ROWS // B)
     lines, pitch = D // runs * E * A, band * size
@@ -272,8 +272,8 @@ def im2col_weight_gradient(first, last, dweight, small, large, accumulate, scrat
 
     A work item is some filters, contiguous in vectors, for some channels, over all images in order.
     """
-    N, K, R, P, Q = small.shape
-    _, D, E, A, B = dweight.shape
+    N, K, R, P, Q = volume_shape(small)
+    _, D, E, A, B = volume_shape(dweight)
     size, one, pixels = small.itemsize, small.dtype.type(1), R * P * Q
     runs, wide, parts = gradient_runs(K, D, E * A * B)
     channels, volume = D // parts, E * A * B * pixels * size

@@ -7,6 +7,8 @@ others, and those that cross an edge, one by one.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from paddle_layers.kernels.primitives.compile_options import compiled
@@ -228,93 +230,29 @@ def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, s
 # ---- means
 
 
-def is_mean(pool_type: str, global_pooling: bool, divisor: str) -> bool:
-    """Means of windows with a fixed size, over the pixels inside the image."""
-    return pool_type == "AVERAGE" and not global_pooling and divisor == "VALID"
+def is_mean(wanted: str) -> Callable[..., bool]:
+    """Whether windows with a fixed size are averaged by this divisor."""
+
+    def accepts(pool_type: str, global_pooling: bool, divisor: str) -> bool:
+        return pool_type == "AVERAGE" and not global_pooling and divisor == wanted
+
+    return accepts
 
 
-def is_padded_mean(pool_type: str, global_pooling: bool, divisor: str) -> bool:
-    """The same, including padding."""
-    return pool_type == "AVERAGE" and not global_pooling and divisor == "PADDED"
-
-
-def is_sum_by_size(pool_type: str, global_pooling: bool, divisor: str) -> bool:
-    """The same, divided by the full window size."""
-    return pool_type == "AVERAGE" and not global_pooling and divisor == "KERNEL"
-
-
-@tuned(
-    "pool", "pool_y", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
-    when=is_mean, scratch=scratch_forward,
-)  # fmt: skip
-@compiled
-def mean_y(
-    first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y,
-):  # fmt: skip
-    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
-    means(first, last, y, x, scratch, window, (0, 0), (0, 0))
-
-
-@tuned(
-    "pool", "pool_dx", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
-    when=is_mean, scratch=scratch_backward,
-)  # fmt: skip
-@compiled
-def mean_dx(
-    first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y,
-):  # fmt: skip
-    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
-    means_back(first, last, dx, dy, scratch, accumulate, window, (0, 0), (0, 0))
-
-
-@tuned(
-    "pool", "pool_y", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
-    when=is_padded_mean, scratch=scratch_forward,
-)  # fmt: skip
-@compiled
-def padded_mean_y(
-    first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y,
-    padding, padding_y, padding_end, padding_end_y,
-):  # fmt: skip
-    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
-    means(first, last, y, x, scratch, window, (padding_y, padding_end_y), (padding, padding_end))
-
-
-@tuned(
-    "pool", "pool_dx", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
-    when=is_padded_mean, scratch=scratch_backward,
-)  # fmt: skip
-@compiled
-def padded_mean_dx(
-    first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y,
-    padding, padding_y, padding_end, padding_end_y,
-):  # fmt: skip
-    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
-    means_back(first, last, dx, dy, scratch, accumulate, window, (padding_y, padding_end_y), (padding, padding_end))
-
-
-@tuned(
-    "pool", "pool_y", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
-    when=is_sum_by_size, scratch=scratch_forward,
-)  # fmt: skip
-@compiled
-def sum_by_size_y(
-    first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y,
-):  # fmt: skip
-    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
-    means(first, last, y, x, scratch, window, (ANYWHERE, ANYWHERE), (ANYWHERE, ANYWHERE))
-
-
-@tuned(
-    "pool", "pool_dx", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
-    when=is_sum_by_size, scratch=scratch_backward,
-)  # fmt: skip
-@compiled
-def sum_by_size_dx(
-    first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y,
-):  # fmt: skip
-    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
-    means_back(first, last, dx, dy, scratch, accumulate, window, (ANYWHERE, ANYWHERE), (ANYWHERE, ANYWHERE))
+# The padding that counts as pixels, before and after, along both axes: none, what there is, or all of a window.
+for _divisor, _reach_y, _reach in (
+    ("VALID", "(0, 0)", "(0, 0)"),
+    ("PADDED", "(padding_y, padding_end_y)", "(padding, padding_end)"),
+    ("KERNEL", f"({ANYWHERE}, {ANYWHERE})", f"({ANYWHERE}, {ANYWHERE})"),
+):
+    for _target, _kernel, _scratch in (("y", means, scratch_forward), ("dx", means_back, scratch_backward)):
+        tuned(
+            "pool", f"pool_{_target}", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
+            when=is_mean(_divisor), scratch=_scratch, arguments={
+                "window": "(pool_size_y, pool_size, stride_y, stride, padding_y, padding)",
+                "reach_y": _reach_y, "reach": _reach,
+            },
+        )(_kernel)  # fmt: skip
 
 
 def is_global_mean(pool_type: str, global_pooling: bool) -> bool:

@@ -12,8 +12,6 @@ all outputs of the tiles that contain it NaN.
 
 from __future__ import annotations
 
-import numpy as np
-
 from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.compile_options import compiled, copied
 from paddle_layers.kernels.primitives.epilogues import apply_epilogue
@@ -30,15 +28,11 @@ from paddle_layers.kernels.primitives.winograd_transforms import (
     transform_pixels,
 )  # fmt: skip
 
+from .conv_tiling import volume_shape
 from .winograd_tiling import SKEW, block_tiles, line_numbers, skewed, tile_parts, tiles_of
 
 WITHOUT_END = 1 << 40
 """Planes of a volume whose last one is prefetched by another item."""
-# The second specialization took 1.0 of the 36 s that the kernels of ResNet-50 compile in one process.
-OVERWRITE = np.bool_(False)
-"""Instead of `accumulate` where a result is overwritten: for a literal `False` numba would compile a second
-specialization.
-"""
 
 
 @copied
@@ -87,8 +81,8 @@ def transform_filters_back(first, last, weight, filters, channels, taps, to, lin
 
 @compiled
 def transform_weight(first, last, prepared, weight, scratch):
-    """Transforms the filters of `weight` (K, D, E, 3, 3) for `convolve_volumes`; an item is a run of blocks."""
-    K, D, E, _, _ = weight.shape
+    """Transforms the filters of `weight` (K, D, E, 3, 3) for `winograd_conv`; an item is a run of blocks."""
+    K, D, E, _, _ = volume_shape(weight)
     size, one, blocks = weight.itemsize, weight.dtype.type(1), rounded(K) // LANES
     for item in range(first, last):
         transform_filters(
@@ -100,7 +94,7 @@ def transform_weight(first, last, prepared, weight, scratch):
 @compiled
 def transform_weight_back(first, last, prepared, weight, scratch):
     """The same for the gradient of the input; an item is a run of filters."""
-    K, D, E, _, _ = weight.shape
+    K, D, E, _, _ = volume_shape(weight)
     size, one = weight.itemsize, weight.dtype.type(1)
     for item in range(first, last):
         transform_filters_back(
@@ -110,22 +104,22 @@ def transform_weight_back(first, last, prepared, weight, scratch):
 
 
 @compiled
-def convolve_volumes(first, last, y, x, prepared, accumulate, epilogue, scratch, taps, ahead):
-    """Convolution `y` (N, K, R, P, Q) of `x` (N, C, Z, H, W) with `taps` planes, or `y +=` where `accumulate`.
+def winograd_conv(first, last, y, x, prepared, accumulate, epilogue, scratch, E, ahead):
+    """Convolution `y` (N, K, R, P, Q) of `x` (N, C, Z, H, W) with `E` planes, or `y +=` where `accumulate`.
 
     `epilogue` is defined in `primitives.epilogues`; `ahead` is the padding before the first plane, row and column. An
     item is some planes of the output, or a run of tiles and filters of one.
     """
-    N, K, R, P, Q = y.shape
-    _, C, Z, H, W = x.shape
+    N, K, R, P, Q = volume_shape(y)
+    _, C, Z, H, W = volume_shape(x)
     size, one = y.itemsize, y.dtype.type(1)
     planes, parts, runs = tile_parts(N * R, K, P, Q)
     filters, items = K // runs, N * R // planes * parts * runs
     for item in range(first, last):
         plane, part, k = item // runs // parts * planes, item // runs % parts, item % runs * filters
         convolve_tiles(
-            tiles_of(plane, planes, part, parts, P, Q), C, taps, k, k + filters, block_tiles(C * taps, K),
-            x.ctypes.data, (Z, H, W), ahead, prepared.ctypes.data, rounded(K) * C * taps * size,
+            tiles_of(plane, planes, part, parts, P, Q), C, E, k, k + filters, block_tiles(C * E, K),
+            x.ctypes.data, (Z, H, W), ahead, prepared.ctypes.data, rounded(K) * C * E * size,
             y.ctypes.data, K, (R, P, Q), scratch_of_chunk(scratch, item, items), accumulate, epilogue, size, one,
         )  # fmt: skip
 

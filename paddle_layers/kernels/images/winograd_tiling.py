@@ -138,7 +138,7 @@ def tiles_pay_back(
 
 
 def winograd_items(N: int, K: int, R: int, P: int, Q: int) -> int:
-    """Work items of `convolve_volumes`."""
+    """Work items of `winograd_conv`."""
     return int(tile_items(N * R, K, P, Q))
 
 

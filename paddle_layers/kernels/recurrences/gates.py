@@ -26,7 +26,7 @@ def parts_of(units):
 
 
 @compiled
-def take_before(first, last, past, y, initial, before_of, starts):
+def take_before(first, last, past, y, initial, before_of, S_start):
     """The previous row of each row of some tiles; at the first step the initial state of the sequence, or zeros."""
     T = y.shape[0]
     # The same division as in `tile_count`, repeated because a compiled kernel only gets the range of its tiles.
@@ -37,17 +37,17 @@ def take_before(first, last, past, y, initial, before_of, starts):
         elif initial is None:
             past[t] = 0
         else:
-            copy(past[t], initial[np.searchsorted(starts, t, side="right") - 1])
+            copy(past[t], initial[np.searchsorted(S_start, t, side="right") - 1])
 
 
 @compiled
-def pack_gates(first, last, result, gates, accumulate):
-    """Concatenates the rows of the gates of some tiles."""
-    T, K = gates[0].shape
+def pack_gates(first, last, dx, deltas, accumulate):
+    """Gradient of the pre-activations: concatenates the rows of the gates of some tiles."""
+    T, K = deltas[0].shape
     count = min(T, MAX_TILES)
     for t in range(T * first // count, T * last // count):
-        for gate, values in enumerate(gates):
-            into = result[t][gate * K : (gate + 1) * K]
+        for gate, values in enumerate(deltas):
+            into = dx[t][gate * K : (gate + 1) * K]
             if accumulate:
                 add_to(into, values[t])
             else:
@@ -70,12 +70,29 @@ def add_products(dweight, gate, part, past, delta, accumulate):
 
 
 @compiled
+def add_gate_products(first, last, dweight, pasts, deltas, accumulate):
+    """Weight gradient of all gates; an item is a part of a gate's columns."""
+    parts = parts_of(pasts[0].shape[1])
+    for tile in range(first, last):
+        gate = tile // parts
+        add_products(dweight, gate, tile % parts, pasts[gate], deltas[gate], accumulate)
+
+
+@compiled
 def add_rows(total, rows, accumulate):
     """The sum of all rows."""
     if not accumulate:
         total[:] = 0
     for t in range(rows.shape[0]):
         add_to(total, rows[t])
+
+
+@compiled
+def add_gate_rows(first, last, dbias, deltas, accumulate):
+    """Bias gradient of all gates, one item each."""
+    K = deltas[0].shape[1]
+    for gate in range(first, last):
+        add_rows(dbias[gate * K : (gate + 1) * K], deltas[gate], accumulate)
 
 
 @contracted

@@ -6,7 +6,10 @@ after, one.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compile_options import compiled, contracted
+from collections.abc import Callable
+from typing import Any
+
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vector_functions import (
     add_product,
@@ -20,8 +23,8 @@ from paddle_layers.kernels.primitives.vector_functions import (
 from paddle_layers.kernels.tuned import tuned
 
 from .gates import (
-    add_products,
-    add_rows,
+    add_gate_products,
+    add_gate_rows,
     pack_gates,
     parts_of,
     sigmoid_gate_backward,
@@ -37,14 +40,19 @@ MIN_WORK = 1 << 16
 GATES = 3
 
 
-def is_usual(act: str, gate_act: str, reset_after: bool) -> bool:
-    """Whether units and gates have their default activations, and reset and product are in Paddle's order."""
-    return (act, gate_act, reset_after) == ("tanh", "sigmoid", False)
+def is_usual(act: str, gate_act: str) -> bool:
+    """Whether units and gates have their default activations."""
+    return (act, gate_act) == ("tanh", "sigmoid")
 
 
 def resets_first(reset_after: bool) -> bool:
     """Whether the output is reset before the product."""
     return not reset_after
+
+
+def resets_last(reset_after: bool) -> bool:
+    """Whether the output is reset after the product."""
+    return reset_after
 
 
 def multiplications(T: int, K: int) -> int:
@@ -57,16 +65,22 @@ def numbers(T: int, K: int) -> int:
     return GATES * T * K
 
 
-def forward_scratch(S: int, K: int) -> int:
+@also_in_python
+def candidate_units(units, reset_after):
+    """Columns of the candidate's own product; it is part of that of the gates if the reset follows it."""
+    return 0 if reset_after else units
+
+
+def forward_scratch(S: int, K: int, reset_after: bool) -> int:
     """Scratch elements of an item: weights, pre-activations, outputs, reset outputs."""
-    most = int(most_of(S))
-    return (K + most) * int(padded(2 * K, 4) + padded(K, 4)) + 2 * most * K
+    most, new = int(most_of(S)), int(candidate_units(K, reset_after))
+    return (K + most) * int(padded(GATES * K - new, 4) + padded(new, 4)) + 2 * most * K
 
 
-def backward_scratch(S: int, K: int) -> int:
+def backward_scratch(S: int, K: int, reset_after: bool) -> int:
     """Scratch elements of an item: weights, previous outputs, deltas of outputs, reset outputs and pre-activations."""
     most = int(most_of(S))
-    return (3 * K + 2 * most) * int(padded(K, 4)) + 5 * most * K
+    return (GATES * K + 2 * most) * int(padded(K, 4)) + 5 * most * K
 
 
 def tiles(K: int) -> int:
@@ -84,33 +98,31 @@ def blend(output, share, new):
 
 
 @tuned(
-    "grumemory",
-    "grumemory_y",
-    items=blocks,
-    scratch=forward_scratch,
-    work=multiplications,
-    least=MIN_WORK,
-    when=is_usual,
-)
+    "grumemory", "grumemory_y",
+    items=blocks, scratch=forward_scratch, work=multiplications, least=MIN_WORK, when=is_usual,
+)  # fmt: skip
 @compiled
 def grumemory_y(
-    first, last, y, update, reset, recalled, candidate, x, initial, weight, bias, scratch, S_start, reverse
+    first, last, y, update, reset, recalled, candidate, x, initial, weight, bias, scratch, S_start, reverse,
+    reset_after,
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
-    most = most_of(S_start.size - 1)
+    most, new_units = most_of(S_start.size - 1), candidate_units(K, reset_after)
+    wide = GATES * K - new_units
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
         # Packed once per block of sequences and read in every step. BLAS would pack the weight again in every step,
         # which for few rows costs more than the product.
-        gate_panels, at = take(own, 0, K, padded(2 * K, size))
-        new_panels, at = take(own, at, K, padded(K, size))
-        gate_sums, at = take(own, at, most, padded(2 * K, size))
-        new_sums, at = take(own, at, most, padded(K, size))
+        gate_panels, at = take(own, 0, K, padded(wide, size))
+        new_panels, at = take(own, at, K, padded(new_units, size))
+        gate_sums, at = take(own, at, most, padded(wide, size))
+        new_sums, at = take(own, at, most, padded(new_units, size))
         outputs, at = take(own, at, most, K)
         recall, at = take(own, at, most, K)
-        # The candidate's weight is packed separately: its product needs the reset gate of the same step.
-        pack(gate_panels.ravel(), weight[:, : 2 * K], False)
-        pack(new_panels.ravel(), weight[:, 2 * K :], False)
+        # If the reset precedes the product, the candidate's weight is packed separately: its product needs the reset
+        # gate of the same step.
+        pack(gate_panels.ravel(), weight, 0, wide, False)
+        pack(new_panels.ravel(), weight, wide, GATES * K, False)
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(outputs, initial, chosen)
         for q in range(lengths[0]):
@@ -124,18 +136,34 @@ def grumemory_y(
                 sigmoid_all(gates)
                 copy(update[t], gates[:K])
                 copy(reset[t], gates[K:])
-                multiply(recall[r], outputs[r], reset[t])
-                copy(recalled[t], recall[r])
-            panel_product(new_sums, alive, recall, new_panels.ravel(), K)
-            for r in range(alive):
-                t = begins[r] + q * step
-                new = new_sums[r][:K]
-                add_to(new, x[t][2 * K :])
-                add_to(new, bias[2 * K :])
-                tanh_all(new)
-                copy(candidate[t], new)
-                blend(outputs[r], update[t], new)
-                copy(y[t], outputs[r])
+                if reset_after:
+                    # The candidate's recurrent bias is inside the reset, so that it needs a separate bias (as in cuDNN
+                    # and PyTorch).
+                    new = gate_sums[r][2 * K : 3 * K]
+                    add_to(new, bias[3 * K :])
+                    copy(recalled[t], new)
+                    multiply_by(new, reset[t])
+                    new_output(y[t], candidate[t], outputs[r], new, x[t][2 * K :], bias[2 * K : 3 * K], update[t])
+                else:
+                    multiply(recall[r], outputs[r], reset[t])
+                    copy(recalled[t], recall[r])
+            if not reset_after:
+                panel_product(new_sums, alive, recall, new_panels.ravel(), K)
+                for r in range(alive):
+                    t = begins[r] + q * step
+                    new = new_sums[r][:K]
+                    new_output(y[t], candidate[t], outputs[r], new, x[t][2 * K :], bias[2 * K : 3 * K], update[t])
+
+
+@compiled
+def new_output(y, candidate, output, new, x, bias, update):
+    """Candidate and output of a step, of which `new` is the recurrent part."""
+    add_to(new, x)
+    add_to(new, bias)
+    tanh_all(new)
+    copy(candidate, new)
+    blend(output, update, new)
+    copy(y, output)
 
 
 @tuned(
@@ -145,50 +173,58 @@ def grumemory_y(
 @compiled
 def grumemory_deltas(
     first, last, output_delta, recalled_delta, update_delta, reset_delta, candidate_delta,
-    y, dy, initial, update, reset, candidate, weight, scratch, S_start, reverse,
+    y, dy, initial, update, reset, recalled, candidate, weight, scratch, S_start, reverse, reset_after,
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
-    most = most_of(S_start.size - 1)
+    most, new_units = most_of(S_start.size - 1), candidate_units(K, reset_after)
+    wide = GATES * K - new_units
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
-        gate_panels, at = take(own, 0, 2 * K, padded(K, size))
-        new_panels, at = take(own, at, K, padded(K, size))
+        gate_panels, at = take(own, 0, wide, padded(K, size))
+        new_panels, at = take(own, at, new_units, padded(K, size))
         outputs, at = take(own, at, most, padded(K, size))
         recalls, at = take(own, at, most, padded(K, size))
-        gate_deltas, at = take(own, at, most, 2 * K)
-        new_deltas, at = take(own, at, most, K)
+        deltas, at = take(own, at, most, wide)
+        new_deltas, at = take(own, at, most, new_units)
         carried, at = take(own, at, most, K)
         pasts, at = take(own, at, most, K)
-        pack(gate_panels.ravel(), weight[:, : 2 * K], True)
-        pack(new_panels.ravel(), weight[:, 2 * K :], True)
+        pack(gate_panels.ravel(), weight, 0, wide, True)
+        pack(new_panels.ravel(), weight, wide, GATES * K, True)
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(pasts, initial, chosen)
         for q in range(lengths[0] - 1, -1, -1):
             alive = active_sequences(lengths, q)
             # The deltas of the following step; zeros at the last one, since `take` clears the buffer.
-            panel_product(outputs, alive, gate_deltas, gate_panels.ravel(), 2 * K)
+            panel_product(outputs, alive, deltas, gate_panels.ravel(), wide)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = y[t - step] if q > 0 else pasts[r]
-                dh = outputs[r][:K]
+                dh, new = outputs[r][:K], candidate_delta[t]
                 add_to(dh, dy[t])
                 # `carried` has the other paths to the previous output: through 1 - update, and through the reset gate.
                 add_to(dh, carried[r])
                 if initial is not None:  # not read by anything else
                     copy(output_delta[t], dh)
-                update_gate_backward(gate_deltas[r][:K], carried[r], dh, update[t], candidate[t], past)
-                tanh_gate_backward(new_deltas[r], dh, candidate[t], update[t])
-                copy(update_delta[t], gate_deltas[r][:K])
-                copy(candidate_delta[t], new_deltas[r])
-            panel_product(recalls, alive, new_deltas, new_panels.ravel(), K)
-            for r in range(alive):
-                t = begins[r] + q * step
-                past = y[t - step] if q > 0 else pasts[r]
-                sigmoid_gate_backward(gate_deltas[r][K:], recalls[r][:K], reset[t], past)
-                if initial is not None:
-                    copy(recalled_delta[t], recalls[r][:K])
-                add_product(carried[r], recalls[r][:K], reset[t])
-                copy(reset_delta[t], gate_deltas[r][K:])
+                update_gate_backward(deltas[r][:K], carried[r], dh, update[t], candidate[t], past)
+                tanh_gate_backward(new, dh, candidate[t], update[t])
+                copy(update_delta[t], deltas[r][:K])
+                if reset_after:
+                    sigmoid_gate_backward(deltas[r][K : 2 * K], new, reset[t], recalled[t])
+                    multiply(deltas[r][2 * K :], new, reset[t])
+                    copy(recalled_delta[t], deltas[r][2 * K :])
+                    copy(reset_delta[t], deltas[r][K : 2 * K])
+                else:
+                    copy(new_deltas[r], new)
+            if not reset_after:
+                panel_product(recalls, alive, new_deltas, new_panels.ravel(), K)
+                for r in range(alive):
+                    t = begins[r] + q * step
+                    past = y[t - step] if q > 0 else pasts[r]
+                    sigmoid_gate_backward(deltas[r][K:], recalls[r][:K], reset[t], past)
+                    if initial is not None:
+                        copy(recalled_delta[t], recalls[r][:K])
+                    add_product(carried[r], recalls[r][:K], reset[t])
+                    copy(reset_delta[t], deltas[r][K:])
 
 
 @contracted
@@ -200,167 +236,28 @@ def update_gate_backward(delta, carried, dh, gate, new, past):
         carried[k] = dh[k] * (one - gate[k])
 
 
-@tuned("grumemory", "grumemory_past", items=tile_count, work=numbers, least=MIN_WORK)
-@compiled
-def grumemory_past(first, last, past, y, initial, before_of, S_start):
-    take_before(first, last, past, y, initial, before_of, S_start)
+def register_gradients(
+    layer: str,
+    past: str,
+    row_tiles: Callable[..., int],
+    multiplications: Callable[..., int],
+    numbers: Callable[..., int],
+    least: int,
+) -> None:
+    """Registers the gradients of the inputs and parameters of a GRU, of which `past` is the previous output."""
+    candidate, recalled = "update_delta, reset_delta, candidate_delta", "update_delta, reset_delta, recalled_delta"
+    inputs: dict[str, Any] = {"items": row_tiles, "work": numbers, "least": least}
+    tuned(layer, f"{layer}_dx", **inputs, arguments={"deltas": f"({candidate})"})(pack_gates)
+    # The candidate's product reads the reset output, or its result is reset and has its own delta and bias.
+    for when, pasts, deltas, biases in (
+        (resets_first, f"({past}, {past}, recalled)", f"({candidate})", f"({candidate})"),
+        (resets_last, f"({past}, {past}, {past})", f"({recalled})", f"({candidate}, recalled_delta)"),
+    ):
+        weights: dict[str, Any] = {"items": tiles, "work": multiplications, "least": least, "when": when}
+        tuned(layer, f"{layer}_dweight", **weights, arguments={"pasts": pasts, "deltas": deltas})(add_gate_products)
+        bias: dict[str, Any] = {"items": lambda B, K: B // K, "work": numbers, "least": least, "when": when}
+        tuned(layer, f"{layer}_dbias", **bias, arguments={"deltas": biases})(add_gate_rows)
 
 
-@tuned("grumemory", "grumemory_dx", items=tile_count, work=numbers, least=MIN_WORK)
-@compiled
-def grumemory_dx(first, last, dx, update_delta, reset_delta, candidate_delta, accumulate):
-    pack_gates(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
-
-
-@tuned("grumemory", "grumemory_dweight", items=tiles, work=multiplications, least=MIN_WORK, when=resets_first)
-@compiled
-def grumemory_dweight(
-    first, last, dweight, past, recalled, update_delta, reset_delta, candidate_delta, accumulate
-):  # fmt: skip
-    pairs = ((past, update_delta), (past, reset_delta), (recalled, candidate_delta))
-    parts = parts_of(past.shape[1])
-    for tile in range(first, last):
-        left, delta = pairs[tile // parts]
-        add_products(dweight, tile // parts, tile % parts, left, delta, accumulate)
-
-
-@tuned("grumemory", "grumemory_dbias", items=lambda: GATES, work=numbers, least=MIN_WORK, when=resets_first)
-@compiled
-def grumemory_dbias(first, last, dbias, update_delta, reset_delta, candidate_delta, accumulate):
-    K = update_delta.shape[1]
-    for gate in range(first, last):
-        delta = (update_delta, reset_delta, candidate_delta)[gate]
-        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)
-
-
-# ---- reset after the product
-
-
-def is_usual_after(act: str, gate_act: str, reset_after: bool) -> bool:
-    """Whether units and gates have their default activations, and reset and product are in PyTorch's order."""
-    return (act, gate_act, reset_after) == ("tanh", "sigmoid", True)
-
-
-def resets_last(reset_after: bool) -> bool:
-    """Whether the output is reset after the product."""
-    return reset_after
-
-
-def forward_scratch_after(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, pre-activations, outputs."""
-    most = int(most_of(S))
-    return (K + most) * int(padded(GATES * K, 4)) + most * K
-
-
-def backward_scratch_after(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, previous outputs, deltas (outputs, pre-activations, carried)."""
-    most = int(most_of(S))
-    return (GATES * K + most) * int(padded(K, 4)) + (GATES + 2) * most * K
-
-
-@tuned(
-    "grumemory",
-    "grumemory_y",
-    items=blocks,
-    scratch=forward_scratch_after,
-    work=multiplications,
-    least=MIN_WORK,
-    when=is_usual_after,
-)
-@compiled
-def grumemory_y_after(
-    first, last, y, update, reset, recalled, candidate, x, initial, weight, bias, scratch, S_start, reverse
-):  # fmt: skip
-    K, size = y.shape[1], y.itemsize
-    most = most_of(S_start.size - 1)
-    for item in range(first, last):
-        own = part(scratch, item, blocks_of(S_start.size - 1))
-        panels, at = take(own, 0, K, padded(3 * K, size))
-        sums, at = take(own, at, most, padded(3 * K, size))
-        outputs, at = take(own, at, most, K)
-        pack(panels.ravel(), weight, False)
-        chosen, begins, lengths, step = block(item, S_start, reverse)
-        set_initial(outputs, initial, chosen)
-        for q in range(lengths[0]):
-            alive = active_sequences(lengths, q)
-            panel_product(sums, alive, outputs, panels.ravel(), K)
-            for r in range(alive):
-                t = begins[r] + q * step
-                gates, new = sums[r][: 2 * K], sums[r][2 * K : 3 * K]
-                add_to(gates, x[t][: 2 * K])
-                add_to(gates, bias[: 2 * K])
-                sigmoid_all(gates)
-                copy(update[t], gates[:K])
-                copy(reset[t], gates[K:])
-                # The candidate's recurrent bias is inside the reset, so that it needs a separate bias (as in cuDNN and
-                # PyTorch).
-                add_to(new, bias[3 * K :])
-                copy(recalled[t], new)
-                multiply_by(new, reset[t])
-                add_to(new, x[t][2 * K :])
-                add_to(new, bias[2 * K : 3 * K])
-                tanh_all(new)
-                copy(candidate[t], new)
-                blend(outputs[r], update[t], new)
-                copy(y[t], outputs[r])
-
-
-@tuned(
-    "grumemory", "grumemory_deltas",
-    items=blocks, scratch=backward_scratch_after, work=multiplications, least=MIN_WORK, when=is_usual_after,
-)  # fmt: skip
-@compiled
-def grumemory_deltas_after(
-    first, last, output_delta, update_delta, reset_delta, recalled_delta, candidate_delta,
-    y, dy, initial, update, reset, recalled, candidate, weight, scratch, S_start, reverse,
-):  # fmt: skip
-    K, size = y.shape[1], y.itemsize
-    most = most_of(S_start.size - 1)
-    for item in range(first, last):
-        own = part(scratch, item, blocks_of(S_start.size - 1))
-        panels, at = take(own, 0, 3 * K, padded(K, size))
-        outputs, at = take(own, at, most, padded(K, size))
-        deltas, at = take(own, at, most, 3 * K)
-        carried, at = take(own, at, most, K)
-        pasts, at = take(own, at, most, K)
-        pack(panels.ravel(), weight, True)
-        chosen, begins, lengths, step = block(item, S_start, reverse)
-        set_initial(pasts, initial, chosen)
-        for q in range(lengths[0] - 1, -1, -1):
-            alive = active_sequences(lengths, q)
-            panel_product(outputs, alive, deltas, panels.ravel(), 3 * K)
-            for r in range(alive):
-                t = begins[r] + q * step
-                past = y[t - step] if q > 0 else pasts[r]
-                dh, own_deltas, new = outputs[r][:K], deltas[r], candidate_delta[t]
-                add_to(dh, dy[t])
-                add_to(dh, carried[r])
-                if initial is not None:  # not read by anything else
-                    copy(output_delta[t], dh)
-                update_gate_backward(own_deltas[:K], carried[r], dh, update[t], candidate[t], past)
-                tanh_gate_backward(new, dh, candidate[t], update[t])
-                sigmoid_gate_backward(own_deltas[K : 2 * K], new, reset[t], recalled[t])
-                multiply(own_deltas[2 * K :], new, reset[t])
-                copy(update_delta[t], own_deltas[:K])
-                copy(reset_delta[t], own_deltas[K : 2 * K])
-                copy(recalled_delta[t], own_deltas[2 * K :])
-
-
-@tuned("grumemory", "grumemory_dweight", items=tiles, work=multiplications, least=MIN_WORK, when=resets_last)
-@compiled
-def grumemory_dweight_after(first, last, dweight, past, update_delta, reset_delta, recalled_delta, accumulate):
-    parts = parts_of(past.shape[1])
-    for tile in range(first, last):
-        delta = (update_delta, reset_delta, recalled_delta)[tile // parts]
-        add_products(dweight, tile // parts, tile % parts, past, delta, accumulate)
-
-
-@tuned("grumemory", "grumemory_dbias", items=lambda: GATES + 1, work=numbers, least=MIN_WORK, when=resets_last)
-@compiled
-def grumemory_dbias_after(
-    first, last, dbias, update_delta, reset_delta, recalled_delta, candidate_delta, accumulate
-):  # fmt: skip
-    K = update_delta.shape[1]
-    for gate in range(first, last):
-        delta = (update_delta, reset_delta, candidate_delta, recalled_delta)[gate]
-        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)
+tuned("grumemory", "grumemory_past", items=tile_count, work=numbers, least=MIN_WORK)(take_before)
+register_gradients("grumemory", "past", tile_count, multiplications, numbers, MIN_WORK)

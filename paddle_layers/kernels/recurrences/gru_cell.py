@@ -7,14 +7,14 @@ from paddle_layers.kernels.primitives.compile_options import compiled, contracte
 from paddle_layers.kernels.primitives.vector_functions import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
-from .gates import add_products, add_rows, pack_gates, parts_of, sigmoid_gate_backward, tile_count
+from .gates import sigmoid_gate_backward, tile_count
+from .gru import GATES, register_gradients
 
 # Low, since a recurrent group runs the cell in every step: the kernels reduced its time to a third and less.
 MIN_WORK = 1 << 12
 """Minimum number of multiplications for the tuned kernel."""
 BLOCK = 64
 """Rows of a product: fewer do not repay packing the weights."""
-GATES = 3
 
 
 def blocks(N: int) -> int:
@@ -35,16 +35,6 @@ def numbers(N: int, K: int) -> int:
 def row_tiles_of(N: int) -> int:
     """Number of row tiles."""
     return tile_count(N)
-
-
-def tiles(K: int) -> int:
-    """Number of tiles of the weight gradient."""
-    return GATES * int(parts_of(K))
-
-
-def parts_of_bias(B: int, K: int) -> int:
-    """Parts of the bias: one per gate, and with `reset_after` one for the recurrent part of the candidate."""
-    return B // K
 
 
 def logistic(gate_act: str) -> bool:
@@ -152,12 +142,6 @@ def gru_step_reset_delta(
                 sigmoid_gate_backward(reset_delta[n], recalled_delta[n], reset[n], previous[n])
 
 
-@tuned("gru_step", "gru_step_dx", items=row_tiles_of, work=numbers, least=MIN_WORK)
-@compiled
-def gru_step_dx(first, last, dx, update_delta, reset_delta, candidate_delta, accumulate):
-    pack_gates(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
-
-
 @tuned("gru_step", "gru_step_dprevious", items=blocks, work=multiplications, least=MIN_WORK)
 @compiled
 def gru_step_dprevious(
@@ -188,24 +172,4 @@ def add_rest(result, values, share):
         result[k] += values[k] * (one - share[k])
 
 
-@tuned("gru_step", "gru_step_dweight", items=tiles, work=multiplications, least=MIN_WORK)
-@compiled
-def gru_step_dweight(
-    first, last, dweight, previous, recalled, update_delta, reset_delta, recalled_delta, candidate_delta,
-    accumulate, reset_after,
-):  # fmt: skip
-    parts = parts_of(previous.shape[1])
-    deltas = (update_delta, reset_delta, recalled_delta if reset_after else candidate_delta)
-    for tile in range(first, last):
-        gate = tile // parts
-        past = recalled if gate == GATES - 1 and not reset_after else previous
-        add_products(dweight, gate, tile % parts, past, deltas[gate], accumulate)
-
-
-@tuned("gru_step", "gru_step_dbias", items=parts_of_bias, work=numbers, least=MIN_WORK)
-@compiled
-def gru_step_dbias(first, last, dbias, update_delta, reset_delta, recalled_delta, candidate_delta, accumulate):
-    K = update_delta.shape[1]
-    for gate in range(first, last):
-        delta = (update_delta, reset_delta, candidate_delta, recalled_delta)[gate]
-        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)
+register_gradients("gru_step", "previous", row_tiles_of, multiplications, numbers, MIN_WORK)

@@ -18,7 +18,7 @@ from paddle_layers.kernels.primitives.vector_functions import (
 from paddle_layers.kernels.tuned import tuned
 
 from .gates import (
-    add_products,
+    add_gate_products,
     add_rows,
     pack_gates,
     parts_of,
@@ -35,6 +35,7 @@ from .sequence_batching import active_sequences, block, blocks, blocks_of, most_
 MIN_WORK = 1 << 16
 """Minimum number of multiplications for the tuned kernel; below it, the gain does not repay the compile time."""
 GATES = 4
+DELTAS = "(candidate_delta, input_delta, forget_delta, output_delta)"
 
 
 def is_usual(act: str, gate_act: str, state_act: str) -> bool:
@@ -92,7 +93,7 @@ def lstmemory_y(
         outputs, at = take(own, at, most, K)
         pasts, at = take(own, at, most, K)
         # Packed once per block of sequences, as in the GRU.
-        pack(panels.ravel(), weight, False)
+        pack(panels.ravel(), weight, 0, 4 * K, False)
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(outputs, initial, chosen)
         set_initial(pasts, initial_state, chosen)
@@ -148,7 +149,7 @@ def lstmemory_deltas(
         states, at = take(own, at, most, K)
         pasts, at = take(own, at, most, K)
         shown, at = take(own, at, 1, K)
-        pack(panels.ravel(), weight, True)
+        pack(panels.ravel(), weight, 0, 4 * K, True)
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(pasts, initial_state, chosen)
         # The gradient of the final cell state enters where the backward recursion begins.
@@ -196,28 +197,14 @@ def output_gate_backward(do, dc, dh, shown, gate):
         dc[k] += dh[k] * gate[k] * (one - shown[k] * shown[k])
 
 
-@tuned("lstmemory", "lstmemory_past", items=tile_count, work=numbers, least=MIN_WORK)
-@compiled
-def lstmemory_past(first, last, past, y, initial, before_of, S_start):
-    take_before(first, last, past, y, initial, before_of, S_start)
-
-
-@tuned("lstmemory", "lstmemory_dx", items=tile_count, work=numbers, least=MIN_WORK)
-@compiled
-def lstmemory_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
-    deltas = (candidate_delta, input_delta, forget_delta, output_delta)
-    pack_gates(first, last, dx, deltas, accumulate)
-
-
-@tuned("lstmemory", "lstmemory_dweight", items=tiles, work=multiplications, least=MIN_WORK)
-@compiled
-def lstmemory_dweight(
-    first, last, dweight, past, candidate_delta, input_delta, forget_delta, output_delta, accumulate
-):  # fmt: skip
-    deltas, parts = (candidate_delta, input_delta, forget_delta, output_delta), parts_of(past.shape[1])
-    for tile in range(first, last):
-        gate = tile // parts
-        add_products(dweight, gate, tile % parts, past, deltas[gate], accumulate)
+tuned("lstmemory", "lstmemory_past", items=tile_count, work=numbers, least=MIN_WORK)(take_before)
+tuned("lstmemory", "lstmemory_dx", items=tile_count, work=numbers, least=MIN_WORK, arguments={"deltas": DELTAS})(
+    pack_gates
+)
+tuned(
+    "lstmemory", "lstmemory_dweight", items=tiles, work=multiplications, least=MIN_WORK,
+    arguments={"pasts": "(past, past, past, past)", "deltas": DELTAS},
+)(add_gate_products)  # fmt: skip
 
 
 @tuned("lstmemory", "lstmemory_dbias", items=lambda: GATES, work=numbers, least=MIN_WORK)

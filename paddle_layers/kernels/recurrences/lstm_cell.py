@@ -8,7 +8,7 @@ from paddle_layers.kernels.primitives.vector_functions import add_product, add_t
 from paddle_layers.kernels.tuned import tuned
 
 from .gates import add_rows, pack_gates, sigmoid_gate_backward, tanh_gate_backward, tile_count
-from .lstm import GATES, is_usual, output_gate_backward
+from .lstm import DELTAS, GATES, is_usual, output_gate_backward
 
 # Low, since a recurrent group runs the cell in every step: the kernels reduced its time to a third and less.
 MIN_WORK = 1 << 10
@@ -101,11 +101,9 @@ def lstm_step_deltas(
             sigmoid_gate_backward(forget_delta[n], dc, forget_gate[n], previous[n])
 
 
-@tuned("lstm_step", "lstm_step_dx", items=row_tiles_of, work=numbers, least=MIN_WORK)
-@compiled
-def lstm_step_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
-    deltas = (candidate_delta, input_delta, forget_delta, output_delta)
-    pack_gates(first, last, dx, deltas, accumulate)
+tuned("lstm_step", "lstm_step_dx", items=row_tiles_of, work=numbers, least=MIN_WORK, arguments={"deltas": DELTAS})(
+    pack_gates
+)
 
 
 @tuned("lstm_step", "lstm_step_dbias", items=lambda: GATES, work=numbers, least=MIN_WORK)

@@ -108,9 +108,10 @@ def padded(columns, size):
 
 
 @compiled
-def pack(panels, matrix, transposed):
-    """Packs the columns of a matrix, or of its transpose, into panels; the last one is padded with zeros."""
-    depth, columns = matrix.shape
+def pack(panels, matrix, begin, end, transposed):
+    """Packs the columns `begin` to `end` of a matrix, or their transpose, into panels, padded with zeros."""
+    # Not a view of these columns: numba would copy its rows element by element.
+    depth, columns = matrix.shape[0], end - begin
     if transposed:
         depth, columns = columns, depth
     width = WIDTH // matrix.itemsize
@@ -123,9 +124,9 @@ def pack(panels, matrix, transposed):
                 into[:] = 0
             if transposed:
                 for column in range(here):
-                    into[column] = matrix[left + column, row]
+                    into[column] = matrix[left + column, begin + row]
             else:
-                copy(into[:here], matrix[row, left : left + here])
+                copy(into[:here], matrix[row, begin + left : begin + left + here])
 
 
 @compiled

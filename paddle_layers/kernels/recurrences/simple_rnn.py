@@ -7,7 +7,7 @@ from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vector_functions import add_to, copy, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
-from .gates import add_products, add_rows, parts_of, take_before, tile_count
+from .gates import add_gate_products, add_gate_rows, parts_of, take_before, tile_count
 from .packed_gemm import pack, padded, panel_product
 from .sequence_batching import active_sequences, block, blocks, blocks_of, most_of, set_initial
 
@@ -59,7 +59,7 @@ def recurrent_y(first, last, y, x, initial, weight, bias, scratch, S_start, reve
         panels, at = take(own, 0, K, padded(K, x.itemsize))
         sums, at = take(own, at, most, padded(K, x.itemsize))
         outputs, at = take(own, at, most, K)
-        pack(panels.ravel(), weight, False)
+        pack(panels.ravel(), weight, 0, K, False)
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(outputs, initial, chosen)
         for q in range(lengths[0]):
@@ -88,7 +88,7 @@ def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse
         panels, at = take(own, 0, K, padded(K, y.itemsize))
         outputs, at = take(own, at, most, padded(K, y.itemsize))
         sums, at = take(own, at, most, K)
-        pack(panels.ravel(), weight, True)
+        pack(panels.ravel(), weight, 0, K, True)
         _, begins, lengths, step = block(item, S_start, reverse)
         for q in range(lengths[0] - 1, -1, -1):
             alive = active_sequences(lengths, q)
@@ -108,21 +108,11 @@ def tanh_backward(delta, later, dy, y):
         delta[k] = (dy[k] + later[k]) * (one - y[k] * y[k])
 
 
-@tuned("recurrent", "recurrent_past", items=tile_count, work=numbers, least=MIN_WORK)
-@compiled
-def recurrent_past(first, last, past, y, initial, before_of, S_start):
-    take_before(first, last, past, y, initial, before_of, S_start)
-
-
-@tuned("recurrent", "recurrent_dweight", items=tiles, work=multiplications, least=MIN_WORK)
-@compiled
-def recurrent_dweight(first, last, dweight, past, delta, accumulate):
-    for tile in range(first, last):
-        add_products(dweight, 0, tile, past, delta, accumulate)
-
-
-@tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=MIN_WORK)
-@compiled
-def recurrent_dbias(first, last, dbias, delta, accumulate):
-    for _ in range(first, last):
-        add_rows(dbias, delta, accumulate)
+tuned("recurrent", "recurrent_past", items=tile_count, work=numbers, least=MIN_WORK)(take_before)
+tuned(
+    "recurrent", "recurrent_dweight", items=tiles, work=multiplications, least=MIN_WORK,
+    arguments={"pasts": "(past,)", "deltas": "(delta,)"},
+)(add_gate_products)  # fmt: skip
+tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=MIN_WORK, arguments={"deltas": "(delta,)"})(
+    add_gate_rows
+)

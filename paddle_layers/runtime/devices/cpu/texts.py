@@ -12,6 +12,7 @@ from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.digests import tuned_digest
 from paddle_layers.kernels.primitives import compile_options, elementary, float32_helpers
 from paddle_layers.kernels.primitives.compile_options import INNER
+from paddle_layers.kernels.tuned import IDENTIFIER
 from paddle_layers.runtime.generate.authors import LIBRARY
 from paddle_layers.runtime.generate.cache import sum_of
 from paddle_layers.runtime.generate.drivers import (
@@ -292,7 +293,7 @@ def tuned_text(code: TunedCall, dtype: str) -> str:
         # An address instead of an array: kernels without an epilogue get an empty tuple, and share the rest of the
         # signature.
         values["epilogue"] = EPILOGUE
-    given = ", ".join(values.get(name, name) for name in code.tuned.names)
+    given = IDENTIFIER.sub(lambda name: values.get(name[0], name[0]), code.tuned.arguments)
     options = _options_of_a_copy(code.tuned.call)
     copied, origin = options is not None, f"{function.__module__}.{function.__qualname__}"
     return "\n".join(
