@@ -96,7 +96,7 @@ def _copy_of_the_project(folder: Path) -> Path:
     skipped = shutil.ignore_patterns("__pycache__", "*.egg-info")
     for name in ("paddle_layers", "codegen", "schema", "docs"):
         shutil.copytree(ROOT / name, copy / name, ignore=skipped)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, copy)
     return copy
 
