@@ -6,6 +6,8 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -186,15 +188,26 @@ def test_what_takes_long_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 # ---- the rest of it
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "checkpoint" else pytest.mark.slow) for name in TARGETS]
-)
-def test_a_number_makes_the_same_case_in_every_process(name: str) -> None:
-    with opened(TARGETS[name]) as target:
-        here = [case_of(target, number) for number in (3, 4)]
-        assert here == [case_of(target, number) for number in (3, 4)]
-        assert here[0] != here[1]
-    assert running.case_in_a_process(TARGETS[name], 3) == here[0]
+def cases(names: list[str], number: int) -> dict[str, bytes]:
+    """A case of each of these targets."""
+    made = {}
+    for name in names:
+        with opened(TARGETS[name]) as target:
+            made[name] = case_of(target, number)
+    return made
+
+
+@pytest.mark.slow
+def test_a_number_makes_the_same_case_in_every_process() -> None:
+    here = cases(list(TARGETS), 3)
+    assert cases(list(TARGETS), 4).items().isdisjoint(here.items())
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        there = pool.submit(cases, list(reversed(TARGETS)), 3).result()
+    assert there == here
+
+
+def test_a_case_is_that_of_a_process_in_which_nothing_has_happened() -> None:
+    assert running.case_in_a_process(TARGETS["csv"], 3) == cases(["csv"], 3)["csv"]
 
 
 def test_cases_are_made_smaller() -> None:
