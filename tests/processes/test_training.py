@@ -256,9 +256,8 @@ def test_rows_of_tables_are_gathered(folder, tmp_path, optimizer):
         own += 'regularizer { type: "l2" l2 { rate: 0.01 } }'
     (tmp_path / "train.textproto").write_text(TRAINING.replace('optimizer { type: "sgd" learning_rate: 0.1 }', own))
     train(tmp_path, 1, "--output", "alone")
-    for processes in (2, 3):
-        train(tmp_path, processes, "--output", f"shared{processes}")
-        assert_alike(tmp_path / f"shared{processes}", tmp_path / "alone", atol=2e-5 if optimizer == "adam" else 2e-6)
+    train(tmp_path, 3, "--output", "shared")
+    assert_alike(tmp_path / "shared", tmp_path / "alone", atol=2e-5 if optimizer == "adam" else 2e-6)
 
 
 @pytest.mark.slow

@@ -13,8 +13,8 @@ from tests import selection
 HELPERS = str(selection.ROOT / "paddle_layers" / "layers" / "helpers.py")
 
 
-def concerned(monkeypatch: pytest.MonkeyPatch, *files: str) -> frozenset[str]:
-    """Layers that a change of files selects."""
+def concerned(monkeypatch: pytest.MonkeyPatch, *files: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Layers that a change of files selects for the usual run, and for the slow one."""
     monkeypatch.setattr(selection, "changed_files", lambda: frozenset(files))
     return selection._concerned.__wrapped__()
 
@@ -24,14 +24,28 @@ def test_fixed_layers_exist() -> None:
 
 
 def test_a_changed_module_selects_its_layers(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert concerned(monkeypatch) == frozenset()
-    assert concerned(monkeypatch, pl.registry["crf"].file) == {"crf", "crf_decoding"}
+    assert concerned(monkeypatch) == (frozenset(), frozenset())
+    assert concerned(monkeypatch, pl.registry["crf"].file)[0] == {"crf", "crf_decoding"}
 
 
 def test_a_shared_file_selects_a_limited_number_of_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert sum(HELPERS in selection.files_of(layer) for layer in pl.registry) > 5 * selection.CONCERNED
-    assert selection.CONCERNED / 2 < len(concerned(monkeypatch, HELPERS)) <= selection.CONCERNED
-    assert {"crf", "crf_decoding"} < concerned(monkeypatch, HELPERS, pl.registry["crf"].file), "not dropped for others"
+    own, shared = concerned(monkeypatch, HELPERS)
+    assert not own
+    assert selection.CONCERNED / 2 < len(shared) <= selection.CONCERNED
+    assert concerned(monkeypatch, HELPERS, pl.registry["crf"].file)[0] == {"crf", "crf_decoding"}, "not dropped"
+
+
+def test_every_layer_is_compiled_by_the_usual_run_or_by_the_slow_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing but unchanged layers waits for the nightly run; fixed layers that changed are checked thoroughly."""
+    changed = concerned(monkeypatch, HELPERS, pl.registry["fc"].file)
+    monkeypatch.setattr(selection, "_concerned", lambda: changed)
+    assert selection.is_compiled("fc")
+    assert not any(selection.is_later(layer) for layers in changed for layer in layers)
+    thorough = {str(one.values[0]): one.marks for one in selection.thoroughly_compiled_layers(pl.registry)}
+    later = {layer for layer, marks in thorough.items() if pytest.mark.later in marks}
+    assert later.isdisjoint(changed[0] | changed[1])
+    assert selection.COVERING.keys() - changed[0] - changed[1] <= later
 
 
 def test_shards_partition_the_tests() -> None:
