@@ -136,6 +136,12 @@ def marks_of(layer: str) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.slow, pytest.mark.later) if is_later(layer) else (pytest.mark.slow,)
 
 
+def slow_marks_of(file: str, *layers: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Marks of slow tests of tuned kernels: later, unless their own file or one of these layers has changed."""
+    changed = not changed_files().isdisjoint({file}.union(*map(files_of, layers)))
+    return (pytest.mark.slow,) if changed else (pytest.mark.slow, pytest.mark.later)
+
+
 def is_turn(number: int) -> bool:
     """Whether the slow part of `.ci/run` takes the entry with this number in a list."""
     return number % SHARE == 0
