@@ -136,10 +136,9 @@ def marks_of(layer: str) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.slow, pytest.mark.later) if is_later(layer) else (pytest.mark.slow,)
 
 
-def slow_marks_of(file: str, *layers: str) -> tuple[pytest.MarkDecorator, ...]:
-    """Marks of slow tests of tuned kernels: later, unless their own file or one of these layers has changed."""
-    changed = not changed_files().isdisjoint({file}.union(*map(files_of, layers)))
-    return (pytest.mark.slow,) if changed else (pytest.mark.slow, pytest.mark.later)
+def slow_marks_of(*files: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Marks of a slow test that is about these files: later, unless one of them has changed."""
+    return (pytest.mark.slow, pytest.mark.later) if changed_files().isdisjoint(files) else (pytest.mark.slow,)
 
 
 def is_turn(number: int) -> bool:

@@ -287,7 +287,7 @@ def test_broken_plugins_harm_nothing_but_themselves(environment: Environment) ->
         line.split() for line in listed
     ]
     for check, known in CHECKS.items():
-        if check != "plugins":
+        if check not in ("plugins", "docs"):  # pages take a third of a minute; they are made of the registry
             found = known(environment)
             assert {*LAYERS, "relu"} <= found, check
             assert not {"gate", "unnamed_gate", "future_gate", "series_gate"} & found, check

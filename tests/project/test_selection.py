@@ -48,13 +48,11 @@ def test_every_layer_is_compiled_by_the_usual_run_or_by_the_slow_one(monkeypatch
     assert selection.COVERING.keys() - changed[0] - changed[1] <= later
 
 
-def test_slow_tests_of_tuned_kernels_run_when_their_layers_or_their_file_changed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_slow_test_runs_when_one_of_its_files_changed(monkeypatch: pytest.MonkeyPatch) -> None:
     gemm = next(path for path in selection.files_of("fc") if path.endswith("gemm.py"))
     for changed, later in (("", True), (__file__, False), (gemm, False), (pl.registry["relu"].file, True)):
         monkeypatch.setattr(selection, "changed_files", lambda changed=changed: frozenset([changed]))
-        assert (pytest.mark.later in selection.slow_marks_of(__file__, "fc", "conv")) is later
+        assert (pytest.mark.later in selection.slow_marks_of(__file__, *selection.files_of("fc"))) is later
 
 
 def test_shards_partition_the_tests() -> None:
