@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 from typing import Any
 
@@ -53,6 +55,47 @@ def test_a_slow_test_runs_when_one_of_its_files_changed(monkeypatch: pytest.Monk
     for changed, later in (("", True), (__file__, False), (gemm, False), (pl.registry["relu"].file, True)):
         monkeypatch.setattr(selection, "changed_files", lambda changed=changed: frozenset([changed]))
         assert (pytest.mark.later in selection.slow_marks_of(__file__, *selection.files_of("fc"))) is later
+
+
+ON_ANOTHER_DAY = """
+import datetime, sys, time
+
+LATER = datetime.timedelta(days=int(sys.argv.pop()))
+clock, today = time.time, datetime.datetime.now
+
+
+class Date(datetime.date):
+    @classmethod
+    def today(cls):
+        return (today() + LATER).date()
+
+
+class DateTime(datetime.datetime):
+    @classmethod
+    def now(cls, tz=None):
+        return today(tz) + LATER
+
+
+time.time = lambda: clock() + LATER.total_seconds()
+datetime.date, datetime.datetime = Date, DateTime
+import pytest
+
+sys.exit(pytest.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.later  # collects all tests twice
+def test_the_same_tests_are_selected_on_every_day() -> None:
+    options = ["--collect-only", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not later"]
+    lists = []
+    for days in ("0", "108"):
+        command = [sys.executable, "-c", ON_ANOTHER_DAY, *options, days]
+        done = subprocess.run(command, cwd=selection.ROOT, capture_output=True, text=True, timeout=600, check=False)
+        assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+        lists.append([line for line in done.stdout.splitlines() if "::" in line])
+    assert len(lists[0]) > 10_000
+    assert lists[0] == lists[1]
 
 
 def test_shards_partition_the_tests() -> None:
