@@ -46,6 +46,11 @@ With 4 it took 38 of the 62 minutes of `.ci/run` on two cores."""
 ARCHITECTURE = ARCHITECTURES[0]
 """Compute capability for which the usual run compiles."""
 LAYERS = "paddle_layers.layers."
+RUNTIME = ROOT / "paddle_layers" / "runtime"
+COMPILER = tuple(str(path) for folder in ("devices/cpu", "generate") for path in (RUNTIME / folder).glob("*.py"))
+"""Files that make machine code of kernels."""
+RECENT = 30
+"""Commits that a push may have; a shallow checkout has fewer, and then the last one counts."""
 
 
 def architecture_of(layer: str) -> Architecture:
@@ -121,11 +126,13 @@ def _in_order() -> list[str]:
 
 
 @functools.cache
-def changed_files() -> frozenset[str]:
-    """Files that differ from the previous commit; empty without a repository."""
+def changed_files(commits: int = 1) -> frozenset[str]:
+    """Files that differ from the previous commit, or from one so many before; empty without a repository."""
     git = subprocess.run(
-        ["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "diff", "--name-only", f"HEAD~{commits}"], cwd=ROOT, capture_output=True, text=True, check=False
     )
+    if git.returncode and commits > 1:
+        return changed_files()
     return frozenset(str(ROOT / name) for name in git.stdout.splitlines())
 
 
@@ -136,9 +143,11 @@ def marks_of(layer: str) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.slow, pytest.mark.later) if is_later(layer) else (pytest.mark.slow,)
 
 
-def slow_marks_of(*files: str) -> tuple[pytest.MarkDecorator, ...]:
-    """Marks of a slow test that is about these files: later, unless one of them has changed."""
-    return (pytest.mark.slow, pytest.mark.later) if changed_files().isdisjoint(files) else (pytest.mark.slow,)
+def later_unless_changed(*files: str) -> list[pytest.MarkDecorator]:
+    """Marks of tests that are about these files only: none if one has changed, slow if recently, else later, too."""
+    if not changed_files().isdisjoint(files):
+        return []
+    return [pytest.mark.slow, pytest.mark.later] if changed_files(RECENT).isdisjoint(files) else [pytest.mark.slow]
 
 
 def is_turn(number: int) -> bool:

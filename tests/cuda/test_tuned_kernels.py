@@ -16,13 +16,13 @@ from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_siz
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
 from paddle_layers.testing.properties.cuda import launches_of
-from tests.selection import every_architecture, files_of, slow_marks_of
+from tests.selection import every_architecture, files_of, later_unless_changed
 
 DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'
 LAYER = 'layer {{ name: "{}" type: "{}" input: "x" propagate_down: true {} {} {{ {} bias: false }} }}\n'
 SHARED = 'param { of: "weight" share: "w" }'
 TOLERANCE = {"float64": 1e-13, "float32": 1e-6}
-SLOW = slow_marks_of(__file__, *files_of("fc"), *files_of("conv"))
+SLOW = [pytest.mark.slow, *later_unless_changed(__file__, *files_of("fc"), *files_of("conv"))]
 
 
 def network(kind, shape, settings, names):

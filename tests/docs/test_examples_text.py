@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from tests.selection import slow_marks_of
+from tests.selection import later_unless_changed
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
-TRANSLATION = slow_marks_of(__file__, *map(str, (EXAMPLES / "translation").iterdir()))
+TRANSLATION = later_unless_changed(__file__, *map(str, (EXAMPLES / "translation").iterdir()))
 
 
 @pytest.fixture

@@ -30,7 +30,10 @@ from tests.fuzz.minimising import minimised
 from tests.fuzz.running import Tally, opened, run
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
+from tests.selection import later_unless_changed
 
+FUZZER = later_unless_changed(__file__, *map(str, Path(program.__file__).parent.glob("*.py")))
+"""Marks of tests of the fuzzer itself, which `.ci/run` runs, too."""
 NEW = {"passes": 5, "checkpoint": 60, "editor": 25, "training-text": 60, "training-json": 60}
 """New cases of targets that are slower than the others, of which there are 150."""
 
@@ -91,11 +94,13 @@ PLANTED: dict[str, tuple[str, Any, str, Any, str]] = {
     "an answer that fails": ("editor", server, "symbols", broken, "Wrong at editor.py"),
 }
 """The target, what is replaced by what, and how the failure is called."""
+DEAR = ("passes", "computed-ids", "editor", "feeds")
+"""Targets whose cases take seconds."""
 
 
 @pytest.mark.parametrize(
     "fault",
-    [pytest.param(fault, marks=[pytest.mark.slow] if PLANTED[fault][0] == "passes" else []) for fault in PLANTED],
+    [pytest.param(fault, marks=FUZZER if PLANTED[fault][0] in DEAR else []) for fault in PLANTED],
 )
 def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     name, module, attribute, replacement, kind = PLANTED[fault]
@@ -156,9 +161,9 @@ class Leaving(Dying):
     ("kind", "story"),
     [
         (Dying, "ended with -11"),
-        (Hanging, "ended with -6"),
-        pytest.param(Greedy, "too much memory", marks=pytest.mark.slow),
-        pytest.param(Leaving, "SystemExit", marks=pytest.mark.slow),
+        pytest.param(Hanging, "ended with -6", marks=FUZZER),
+        pytest.param(Greedy, "too much memory", marks=FUZZER),
+        pytest.param(Leaving, "SystemExit", marks=FUZZER),
     ],
 )
 def test_a_case_that_kills_the_process_is_named(

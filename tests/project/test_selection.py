@@ -12,6 +12,8 @@ import pytest
 import paddle_layers as pl
 from tests import selection
 
+COMPILER = str(selection.ROOT / "paddle_layers" / "runtime" / "devices" / "cpu" / "compiler.py")
+GEMM = next(path for path in selection.files_of("fc") if path.endswith("gemm.py"))
 HELPERS = str(selection.ROOT / "paddle_layers" / "layers" / "helpers.py")
 
 
@@ -50,11 +52,26 @@ def test_every_layer_is_compiled_by_the_usual_run_or_by_the_slow_one(monkeypatch
     assert selection.COVERING.keys() - changed[0] - changed[1] <= later
 
 
-def test_a_slow_test_runs_when_one_of_its_files_changed(monkeypatch: pytest.MonkeyPatch) -> None:
-    gemm = next(path for path in selection.files_of("fc") if path.endswith("gemm.py"))
-    for changed, later in (("", True), (__file__, False), (gemm, False), (pl.registry["relu"].file, True)):
-        monkeypatch.setattr(selection, "changed_files", lambda changed=changed: frozenset([changed]))
-        assert (pytest.mark.later in selection.slow_marks_of(__file__, *selection.files_of("fc"))) is later
+@pytest.mark.parametrize(
+    ("last", "recent", "marks"),
+    [
+        (__file__, __file__, set()),
+        (GEMM, GEMM, set()),
+        (COMPILER, COMPILER, set()),
+        ("", GEMM, {"slow"}),
+        ("", pl.registry["relu"].file, {"slow", "later"}),
+    ],
+)
+def test_tests_of_kernels_run_when_one_of_their_files_changed(
+    monkeypatch: pytest.MonkeyPatch, last: str, recent: str, marks: set[str]
+) -> None:
+    monkeypatch.setattr(selection, "changed_files", lambda commits=1: frozenset([last if commits == 1 else recent]))
+    found = selection.later_unless_changed(__file__, *selection.files_of("fc"), *selection.COMPILER)
+    assert {mark.name for mark in found} == marks
+
+
+def test_a_shallow_checkout_has_the_last_commit_only() -> None:
+    assert selection.changed_files(10**6) == selection.changed_files()
 
 
 ON_ANOTHER_DAY = """
