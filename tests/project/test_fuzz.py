@@ -94,13 +94,13 @@ PLANTED: dict[str, tuple[str, Any, str, Any, str]] = {
     "an answer that fails": ("editor", server, "symbols", broken, "Wrong at editor.py"),
 }
 """The target, what is replaced by what, and how the failure is called."""
-DEAR = ("passes", "computed-ids", "editor", "feeds")
+SLOW = ("passes", "computed-ids", "editor", "feeds")
 """Targets whose cases take seconds."""
 
 
 @pytest.mark.parametrize(
     "fault",
-    [pytest.param(fault, marks=FUZZER if PLANTED[fault][0] in DEAR else []) for fault in PLANTED],
+    [pytest.param(fault, marks=FUZZER if PLANTED[fault][0] in SLOW else []) for fault in PLANTED],
 )
 def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     name, module, attribute, replacement, kind = PLANTED[fault]
