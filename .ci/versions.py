@@ -1,8 +1,9 @@
-"""`python .ci/versions.py FOLDER`: a few tests with the oldest and the newest of what pyproject.toml promises.
+"""`python .ci/versions.py [--packages] FOLDER`: a few tests with the oldest and newest that pyproject.toml promises.
 
 Environments are made in FOLDER: the oldest Python with the lowest version of every dependency, and the newest Python
-that this machine has with the newest versions. An interpreter that is not found is named. Exit status 1 when a
-test fails.
+that this machine has with the newest versions. With `--packages`, they are made of the wheel and of the sdist with
+every Python, and the training of `paddle-layers new` runs in them. An interpreter that is not found is named. Exit
+status 1 when a test or a training fails.
 """
 
 from __future__ import annotations
@@ -32,9 +33,11 @@ HARNESS = ("pytest", "hypothesis")
 
 
 def main() -> int:
-    """Check both ends."""
-    folder = Path(sys.argv[1])
+    """Check both ends, or the packages."""
+    folder = Path(sys.argv[-1]).resolve()
     promised = [found[1] for text in PROJECT["classifiers"] if (found := re.search(r":: (3\.\d+)$", text))]
+    if "--packages" in sys.argv:
+        return 0 if check_packages(promised, folder) else 1
     lowest = [re.sub(r">=([\w.]+).*", r"==\1", text) for text in PROJECT["dependencies"]]
     newest = list(reversed(promised[-2:]))
     results = [
@@ -60,6 +63,32 @@ def check(what: str, pythons: Iterable[str], folder: Path, requirements: Iterabl
     command = [mine, "-m", "pytest", "--override-ini", "addopts=", "-q", "-m", "not slow"]
     tests = [f"tests/{name}" for name in SELECTION]
     return subprocess.run([*command, *tests], cwd=ROOT, check=False).returncode == 0
+
+
+def check_packages(pythons: Iterable[str], folder: Path) -> bool:
+    """Install the wheel and the sdist with every Python, and train; whether nothing failed."""
+    subprocess.run([sys.executable, "-m", "build", "--outdir", folder / "dist", ROOT], check=True, capture_output=True)
+    results = []
+    for version in pythons:
+        if (python := find_python(version)) is None:
+            print(f"NOT CHECKED: there is no Python {version} on this machine", flush=True)
+            continue
+        for package in sorted((folder / "dist").iterdir()):
+            results.append(trains(python, package, folder / f"{version}{package.suffix}"))
+            print(f"Python {version}: {package.name}: {'trains' if results[-1] else 'FAILED'}", flush=True)
+    return all(results)
+
+
+def trains(python: str, package: Path, folder: Path) -> bool:
+    """Whether a fresh environment with this package alone trains the network that `paddle-layers new` writes."""
+    subprocess.run([python, "-m", "venv", folder], check=True)
+    program = folder / "bin" / "paddle-layers"
+    commands = (
+        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", package],
+        [program, "new", "first"],
+        [program, "train", "first/train.textproto"],
+    )
+    return all(subprocess.run(command, cwd=folder, check=False).returncode == 0 for command in commands)
 
 
 def find_python(version: str) -> str | None:

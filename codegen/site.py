@@ -26,6 +26,7 @@ import paddle_layers as pl
 from paddle_layers.config import render_text
 from paddle_layers.config.checking import examine
 from paddle_layers.define import Definition, registries, terms_of
+from paddle_layers.define.machine import gc_paused
 from paddle_layers.define.output_folders import copy_files
 from paddle_layers.runtime.plan.dry_run import footprint
 
@@ -184,7 +185,7 @@ def build_site(folder: Path) -> list[str]:
             freshenv=True,
             parallel=os.cpu_count() or 1,
         )
-        app.build()
+        gc_paused(app.build)
         shutil.rmtree(site / "_sources", ignore_errors=True)
         copy_files(site, folder)  # Sphinx would follow the links in it
     return [line for line in warnings.getvalue().splitlines() if line]

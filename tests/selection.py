@@ -1,8 +1,9 @@
 """Layers whose kernels a run compiles: a fixed set that covers every kind of kernel, and those that a change concerns.
 
 The selection depends on the commit only, never on the date, so that a commit passes or fails on every day. The usual
-run compiles `COVERING`, the slow part of `.ci/run` every eighth layer; all other kernels run as Python, which gives the
-same values. `pytest -m slow` compiles all layers, `--shard 1/8` an eighth of the tests.
+run compiles `COVERING` and layers with changed files of their own, the slow part of `.ci/run` every eighth layer and
+some with changed shared files; all other kernels run as Python, which gives the same values. `pytest -m slow` compiles
+all layers, `--shard 1/8` an eighth of the tests.
 """
 
 from __future__ import annotations
@@ -45,6 +46,11 @@ With 4 it took 38 of the 62 minutes of `.ci/run` on two cores."""
 ARCHITECTURE = ARCHITECTURES[0]
 """Compute capability for which the usual run compiles."""
 LAYERS = "paddle_layers.layers."
+RUNTIME = ROOT / "paddle_layers" / "runtime"
+COMPILER = tuple(str(path) for folder in ("devices/cpu", "generate") for path in (RUNTIME / folder).glob("*.py"))
+"""Files that make machine code of kernels."""
+RECENT = 30
+"""Commits that a push may have; a shallow checkout has fewer, and then the last one counts."""
 
 
 def architecture_of(layer: str) -> Architecture:
@@ -62,16 +68,16 @@ def every_architecture() -> list[ParameterSet]:
 
 def is_compiled(layer: str) -> bool:
     """Whether the usual run compiles the kernels of a layer."""
-    return layer in COVERING or layer in _concerned()
+    return layer in COVERING or layer in _concerned()[0]
 
 
 @functools.cache
-def _concerned() -> frozenset[str]:
+def _concerned() -> tuple[frozenset[str], frozenset[str]]:
     """Layers with a changed module or tuned kernel, and layers with another changed file, which many may share."""
     changed = changed_files()
     own = [layer for layer in _in_order() if not changed.isdisjoint(_own_files(layer))]
     others = [layer for layer in _in_order() if layer not in own and not changed.isdisjoint(files_of(layer))]
-    return frozenset((*_spaced(own), *_spaced(others)))
+    return frozenset(_spaced(own)), frozenset(_spaced(others))
 
 
 def _spaced(layers: list[str]) -> list[str]:
@@ -120,11 +126,13 @@ def _in_order() -> list[str]:
 
 
 @functools.cache
-def changed_files() -> frozenset[str]:
-    """Files that differ from the previous commit; empty without a repository."""
+def changed_files(commits: int = 1) -> frozenset[str]:
+    """Files that differ from the previous commit, or from one so many before; empty without a repository."""
     git = subprocess.run(
-        ["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "diff", "--name-only", f"HEAD~{commits}"], cwd=ROOT, capture_output=True, text=True, check=False
     )
+    if git.returncode and commits > 1:
+        return changed_files()
     return frozenset(str(ROOT / name) for name in git.stdout.splitlines())
 
 
@@ -135,6 +143,13 @@ def marks_of(layer: str) -> tuple[pytest.MarkDecorator, ...]:
     return (pytest.mark.slow, pytest.mark.later) if is_later(layer) else (pytest.mark.slow,)
 
 
+def later_unless_changed(*files: str) -> list[pytest.MarkDecorator]:
+    """Marks of tests that are about these files only: none if one has changed, slow if recently, else later, too."""
+    if not changed_files().isdisjoint(files):
+        return []
+    return [pytest.mark.slow, pytest.mark.later] if changed_files(RECENT).isdisjoint(files) else [pytest.mark.slow]
+
+
 def is_turn(number: int) -> bool:
     """Whether the slow part of `.ci/run` takes the entry with this number in a list."""
     return number % SHARE == 0
@@ -142,12 +157,19 @@ def is_turn(number: int) -> bool:
 
 def is_later(layer: str) -> bool:
     """Whether the slow part of `.ci/run` excludes a layer."""
-    return not is_compiled(layer) and layer not in _eighth()
+    return not is_compiled(layer) and layer not in _eighth() and layer not in _concerned()[1]
 
 
 def compiled_layers(layers: Iterable[str]) -> list[ParameterSet]:
     """Layers as a parameter of a test that compiles their kernels, with the marks of each."""
     return [pytest.param(layer, marks=marks_of(layer)) for layer in layers]
+
+
+def thoroughly_compiled_layers(layers: Iterable[str]) -> list[ParameterSet]:
+    """The same for a slow test with more cases of what the usual run checks: unchanged `COVERING` layers are later."""
+    unchanged = COVERING.keys() - _concerned()[0] - _concerned()[1]
+    later = (pytest.mark.slow, pytest.mark.later)
+    return [pytest.param(layer, marks=later if layer in unchanged else marks_of(layer)) for layer in layers]
 
 
 def shard(items: list[pytest.Item], choice: str) -> list[pytest.Item]:
@@ -164,5 +186,7 @@ def shard(items: list[pytest.Item], choice: str) -> list[pytest.Item]:
 
 def summary() -> str:
     """What is compiled, for the header of the report."""
-    changed = ", ".join(sorted(_concerned())) or "none"
-    return f"compiled kernels: {', '.join(COVERING)}; of the layers changed since HEAD~1: {changed}"
+    own, shared = (", ".join(sorted(layers)) or "none" for layers in _concerned())
+    return (
+        f"compiled kernels: {', '.join(COVERING)}; changed since HEAD~1: {own}; in shared files (slow tests): {shared}"
+    )

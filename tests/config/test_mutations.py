@@ -317,6 +317,7 @@ def test_a_sample_of_mutants():
 
 
 @pytest.mark.slow
+@pytest.mark.later  # the usual run checks 600 of them
 def test_all_mutants():
     everything = mutants(3)
     assert len(everything) >= 3000

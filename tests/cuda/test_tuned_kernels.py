@@ -16,12 +16,13 @@ from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_siz
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
 from paddle_layers.testing.properties.cuda import launches_of
-from tests.selection import every_architecture
+from tests.selection import every_architecture, files_of, later_unless_changed
 
 DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'
 LAYER = 'layer {{ name: "{}" type: "{}" input: "x" propagate_down: true {} {} {{ {} bias: false }} }}\n'
 SHARED = 'param { of: "weight" share: "w" }'
 TOLERANCE = {"float64": 1e-13, "float32": 1e-6}
+SLOW = [pytest.mark.slow, *later_unless_changed(__file__, *files_of("fc"), *files_of("conv"))]
 
 
 def network(kind, shape, settings, names):
@@ -63,12 +64,12 @@ def compare(kind, rows, shape, settings, names=("first",), dtype="float64"):
     ("rows", "columns", "size", "enough"),
     [
         pytest.param(3, 5, 7, gemm.ENOUGH, id="tiles of 16"),
-        pytest.param(1, 140, 18, gemm.ENOUGH, id="one row", marks=pytest.mark.slow),
-        pytest.param(18, 70, 20, 1, id="tiles of 32", marks=pytest.mark.slow),
-        pytest.param(35, 66, 34, 1, id="tiles of 64", marks=pytest.mark.slow),
-        pytest.param(35, 66, 34, gemm.ENOUGH, id="many tiles of 16", marks=pytest.mark.slow),
-        pytest.param(66, 66, 66, 1, id="many tiles of 64", marks=pytest.mark.slow),
-        pytest.param(130, 67, 66, 0, id="tiles of 128", marks=pytest.mark.slow),
+        pytest.param(1, 140, 18, gemm.ENOUGH, id="one row", marks=SLOW),
+        pytest.param(18, 70, 20, 1, id="tiles of 32", marks=SLOW),
+        pytest.param(35, 66, 34, 1, id="tiles of 64", marks=SLOW),
+        pytest.param(35, 66, 34, gemm.ENOUGH, id="many tiles of 16", marks=SLOW),
+        pytest.param(66, 66, 66, 1, id="many tiles of 64", marks=SLOW),
+        pytest.param(130, 67, 66, 0, id="tiles of 128", marks=SLOW),
     ],
 )
 def test_fc(rows, columns, size, enough, monkeypatch):
@@ -87,9 +88,7 @@ CONVOLUTIONS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "odd" else pytest.mark.slow) for name in CONVOLUTIONS]
-)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "odd" else SLOW) for name in CONVOLUTIONS])
 def test_conv(name):
     assert compare("conv", 2, *CONVOLUTIONS[name]) == CONV
 
@@ -97,8 +96,8 @@ def test_conv(name):
 @pytest.mark.parametrize(
     ("rows", "shape", "settings", "tiles_of_it", "parts"),
     [
-        pytest.param(4, (2, 9, 9), "num_filters: 4 filter_size: 3 groups: 2", 2, 2, marks=pytest.mark.slow),
-        pytest.param(3, (34, 5, 5), "num_filters: 35 filter_size: 3 padding: 1", 5, 3, marks=pytest.mark.slow),
+        pytest.param(4, (2, 9, 9), "num_filters: 4 filter_size: 3 groups: 2", 2, 2, marks=SLOW),
+        pytest.param(3, (34, 5, 5), "num_filters: 35 filter_size: 3 padding: 1", 5, 3, marks=SLOW),
     ],
 )
 def test_blocks_share_the_depth_of_a_gradient_of_filters(rows, shape, settings, tiles_of_it, parts, monkeypatch):
@@ -110,23 +109,23 @@ def test_blocks_share_the_depth_of_a_gradient_of_filters(rows, shape, settings, 
     assert set(blocks) == {tiles_of_it * parts}
 
 
-@pytest.mark.slow
-def test_conv_by_large_tiles(monkeypatch):
-    monkeypatch.setattr(gemm, "ENOUGH", 1)
-    compare("conv", 3, (34, 3, 4), "num_filters: 35 filter_size: 2 padding: 1")
-
-
-@pytest.mark.slow
-def test_conv_by_the_largest_tiles(monkeypatch):
-    monkeypatch.setattr(gemm, "ENOUGH_LARGEST", 1)
-    compare("conv", 3, (66, 4, 5), "num_filters: 67 filter_size: 1")
+@pytest.mark.parametrize(
+    ("limit", "shape", "settings"),
+    [
+        pytest.param("ENOUGH", (34, 3, 4), "num_filters: 35 filter_size: 2 padding: 1", id="large", marks=SLOW),
+        pytest.param("ENOUGH_LARGEST", (66, 4, 5), "num_filters: 67 filter_size: 1", id="the largest", marks=SLOW),
+    ],
+)
+def test_conv_by_large_tiles(limit, shape, settings, monkeypatch):
+    monkeypatch.setattr(gemm, limit, 1)
+    compare("conv", 3, shape, settings)
 
 
 @pytest.mark.parametrize(
     ("kind", "shape", "settings"),
     [
         ("fc", (5,), "size: 3"),
-        pytest.param("conv", (2, 3, 3), "num_filters: 3 filter_size: 2 padding: 1", marks=pytest.mark.slow),
+        pytest.param("conv", (2, 3, 3), "num_filters: 3 filter_size: 2 padding: 1", marks=SLOW),
     ],
 )
 def test_adds_to_gradients_that_are_there(kind, shape, settings):

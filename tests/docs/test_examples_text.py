@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
+from tests.selection import later_unless_changed
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples"
+TRANSLATION = later_unless_changed(__file__, *map(str, (EXAMPLES / "translation").iterdir()))
 
 
 @pytest.fixture
@@ -65,7 +67,7 @@ def test_a_tagger_learns(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("folder", ["translation"], indirect=True)
-@pytest.mark.parametrize(("name", "steps"), [("numbers", 400), ("transformer", 600)])
+@pytest.mark.parametrize(("name", "steps"), [pytest.param("numbers", 400, marks=TRANSLATION), ("transformer", 600)])
 @pytest.mark.slow
 def test_numbers_are_learned_and_written(folder, name, steps, monkeypatch, capsys):
     run(monkeypatch, "make_data.py", "--numbers", "8000")

@@ -15,7 +15,7 @@ from paddle_layers.editor.lsp_messages import UNITS, LineIndex
 from tests.config.test_syntax_tree import EXAMPLES, JSON, ODD, TEXTS
 
 EVERY = 11
-"""The usual run asks at every eleventh place, of other ones on another day."""
+"""The usual run asks at every eleventh place."""
 
 
 def everything(text: str, offset: int) -> None:
@@ -40,7 +40,7 @@ def ask(document: Document, offset: int) -> None:
         assert 0 <= target.start <= target.end <= len(target.text)
 
 
-@pytest.mark.parametrize("step", [EVERY, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [EVERY, pytest.param(1, marks=(pytest.mark.slow, pytest.mark.later))])
 @pytest.mark.parametrize("text", [*TEXTS, JSON, ODD], ids=[*(path.stem for path in EXAMPLES), "json", "odd"])
 def test_places_of_the_examples(text: str, step: int) -> None:
     document = Document(text, "/nowhere/x.textproto")

@@ -102,6 +102,7 @@ def test_the_sign_of_zero_is_that_of_the_reciprocal(name, zero, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.later
 @pytest.mark.parametrize("first", range(SHARE))
 def test_all_operators(first, tmp_path):
     for case in CASES[first::SHARE]:

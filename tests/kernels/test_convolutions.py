@@ -24,11 +24,13 @@ from paddle_layers.kernels.primitives.resampling import resampling_function
 from paddle_layers.kernels.primitives.winograd_transforms import KINDS as TRANSFORMS
 from paddle_layers.kernels.primitives.winograd_transforms import transform_function
 from paddle_layers.runtime.passes import without
-from tests.selection import marks_of
+from tests.selection import COMPILER, files_of, later_unless_changed, marks_of
 
 binding.initialize_all_targets()
 binding.initialize_all_asmprinters()
-SLOW = pytest.mark.slow
+LAYERS = ("conv", "conv3d", "conv_trans", "conv3d_trans")
+RARE = later_unless_changed(__file__, *COMPILER, *(file for layer in LAYERS for file in files_of(layer)))
+SLOW = [pytest.mark.slow, *RARE]
 TARGETS = {
     "x86-64-v2": ("x86_64-unknown-linux-gnu", "x86-64-v2", "", Machine(16, 4, 2)),
     "AVX2": ("x86_64-unknown-linux-gnu", "x86-64-v3", "", Machine(32, 4, 3)),

@@ -68,6 +68,7 @@ def test_the_error_is_within_its_bound(name: str, limit: float) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.later  # the usual run takes fewer numbers
 @pytest.mark.parametrize(("name", "limit"), [*LIMITS.items(), *HELPER_LIMITS.items()])
 def test_the_error_is_within_its_bound_on_more_numbers(name: str, limit: float) -> None:
     for start in range(8):

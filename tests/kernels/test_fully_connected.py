@@ -9,6 +9,9 @@ import paddle_layers as pl
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.generate.drivers import TunedCall
+from tests.selection import COMPILER, files_of, later_unless_changed
+
+pytestmark = later_unless_changed(__file__, *COMPILER, *files_of("fc"))
 
 TEXT = """
 layer {{ name: "a" type: "data" data {{ shape: [{inputs}] }} }}

@@ -7,6 +7,9 @@ from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.images import im2col_conv
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from tests.kernels.helpers import from_python
+from tests.selection import COMPILER, files_of, later_unless_changed
+
+pytestmark = later_unless_changed(__file__, *COMPILER, *files_of("conv"))
 
 FORWARD, BACK = map(from_python, (im2col_conv.correlate_windows, im2col_conv.correlate_windows_back))
 ROWS, CHANNELS, FILTERS, SIZES = MAX_CHUNKS + 1, 3, 5, (4, 3)

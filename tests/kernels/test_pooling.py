@@ -9,6 +9,9 @@ from paddle_layers.kernels.images.average_pooling import ANYWHERE, means, means_
 from paddle_layers.kernels.images.pooling import maximum_dx, small_maximum_y, small_where
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from tests.kernels.helpers import from_python
+from tests.selection import COMPILER, files_of, later_unless_changed
+
+pytestmark = later_unless_changed(__file__, *COMPILER, *files_of("pool"))
 
 WHERE, MAXIMUM, MAXIMUM_DX = map(from_python, (small_where, small_maximum_y, maximum_dx))
 MEANS, MEANS_BACK = from_python(means), from_python(means_back)

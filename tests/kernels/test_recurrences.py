@@ -13,7 +13,10 @@ from paddle_layers.kernels.recurrences.sequence_batching import active_sequences
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Sequences
 from tests.kernels.helpers import from_python
-from tests.selection import marks_of
+from tests.selection import COMPILER, files_of, later_unless_changed, marks_of
+
+LAYERS = ("recurrent", "lstmemory", "grumemory")
+pytestmark = later_unless_changed(__file__, *COMPILER, *(file for layer in LAYERS for file in files_of(layer)))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

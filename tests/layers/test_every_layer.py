@@ -8,7 +8,7 @@ from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.kit import CONFIGS
 from paddle_layers.testing.properties.cuda import Breadth, narrowed
-from tests.selection import ARCHITECTURE, ARCHITECTURES, architecture_of, compiled_layers, is_compiled
+from tests.selection import ARCHITECTURE, ARCHITECTURES, architecture_of, is_compiled, thoroughly_compiled_layers
 
 LAYERS = sorted(pl.registry)
 COMPILED = [name for name, property_ in PROPERTIES.items() if property_.compiled]
@@ -34,7 +34,7 @@ def test_compiled_kernels_conform(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", compiled_layers(LAYERS))
+@pytest.mark.parametrize("name", thoroughly_compiled_layers(LAYERS))
 def test_conforms_compiled_and_on_all_configs(name):
     with narrowed(Breadth((architecture_of(name),), ("float32",))):
         check_layer(name, configs=OF_LAYERS if pl.registry[name].is_composite else CONFIGS)

@@ -15,7 +15,7 @@ from tests import references
 from tests.references import load_references
 from tests.references.comparing import compare, not_varied, without_effect
 from tests.references.comparing.configs import other_choices
-from tests.selection import compiled_layers
+from tests.selection import thoroughly_compiled_layers
 
 TESTS = Path(__file__).parents[1]
 REFERENCES = load_references()
@@ -99,7 +99,7 @@ def test_generated_configs(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", compiled_layers(COMPARED))
+@pytest.mark.parametrize("name", thoroughly_compiled_layers(COMPARED))
 def test_many_generated_configs(name):
     compare(pl.registry[name].complete(), most=THOROUGH)
 

@@ -1,6 +1,7 @@
 """Several processes under mpiexec train what one trains alone; what one of them suffers ends all."""
 
 import csv
+import functools
 import os
 import re
 import shutil
@@ -97,9 +98,20 @@ def losses(folder):
 
 
 @pytest.fixture(scope="module")
-def alone(folder):
-    train(folder, 1, "--output", "alone")
-    return folder / "alone"
+def trained(folder):
+    """The outputs of finished trainings by the number of processes, and what the training has shown."""
+
+    @functools.cache
+    def output_of(processes):
+        shown = train(folder, processes, "--output", f"shared{processes}")
+        return folder / f"shared{processes}", shown
+
+    return output_of
+
+
+@pytest.fixture(scope="module")
+def alone(trained):
+    return trained(1)[0]
 
 
 def assert_alike(found, alone, atol=2e-6):
@@ -114,10 +126,10 @@ def assert_alike(found, alone, atol=2e-6):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("processes", [2, 3])
-def test_processes_train_what_one_trains_alone(folder, alone, processes):
+def test_processes_train_what_one_trains_alone(trained, alone, processes):
     """Costs with divisors of their own, of sequences of unequal lengths; a last batch of one row."""
-    shown = train(folder, processes, "--output", f"shared{processes}")
-    assert_alike(folder / f"shared{processes}", alone)
+    output, shown = trained(processes)
+    assert_alike(output, alone)
     assert shown.count("Learning curve") == shown.count("step 16/16") == 1
 
 
@@ -152,9 +164,8 @@ def test_two_processes_have_the_bits_of_one_that_accumulates(folder, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("before", "after"), [(3, 2), (1, 3), (2, 2)])
-def test_goes_on_with_any_number_of_processes(folder, alone, before, after):
-    output = folder / f"{before}{after}"
-    train(folder, before, "--output", output.name)
+def test_goes_on_with_any_number_of_processes(folder, trained, alone, before, after):
+    output = shutil.copytree(trained(before)[0], folder / f"{before}{after}")
     bits = (output / "weights.safetensors").read_bytes()
     shutil.rmtree(output / "checkpoints" / "step-00000015")
     shutil.rmtree(output / "checkpoints" / "step-00000016")
@@ -200,10 +211,9 @@ main()
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits the size of files as Linux does")
-def test_a_full_disk(folder, alone):
+def test_a_full_disk(folder, trained, alone):
     """That of the first process ends the job in one line, the last checkpoint is whole; others write nothing."""
-    output = folder / "full"
-    train(folder, 2, "--output", output.name)  # whose kernels are compiled before there is a limit
+    output = shutil.copytree(trained(2)[0], folder / "full")  # whose kernels are compiled before there is a limit
     for step in (15, 16):
         shutil.rmtree(output / "checkpoints" / f"step-{step:08}")
 
@@ -246,9 +256,8 @@ def test_rows_of_tables_are_gathered(folder, tmp_path, optimizer):
         own += 'regularizer { type: "l2" l2 { rate: 0.01 } }'
     (tmp_path / "train.textproto").write_text(TRAINING.replace('optimizer { type: "sgd" learning_rate: 0.1 }', own))
     train(tmp_path, 1, "--output", "alone")
-    for processes in (2, 3):
-        train(tmp_path, processes, "--output", f"shared{processes}")
-        assert_alike(tmp_path / f"shared{processes}", tmp_path / "alone", atol=2e-5 if optimizer == "adam" else 2e-6)
+    train(tmp_path, 3, "--output", "shared")
+    assert_alike(tmp_path / "shared", tmp_path / "alone", atol=2e-5 if optimizer == "adam" else 2e-6)
 
 
 @pytest.mark.slow

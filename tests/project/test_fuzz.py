@@ -6,6 +6,8 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -28,7 +30,10 @@ from tests.fuzz.minimising import minimised
 from tests.fuzz.running import Tally, opened, run
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
+from tests.selection import later_unless_changed
 
+FUZZER = later_unless_changed(__file__, *map(str, Path(program.__file__).parent.glob("*.py")))
+"""Marks of tests of the fuzzer itself, which `.ci/run` runs, too."""
 NEW = {"passes": 5, "checkpoint": 60, "editor": 25, "training-text": 60, "training-json": 60}
 """New cases of targets that are slower than the others, of which there are 150."""
 
@@ -89,11 +94,13 @@ PLANTED: dict[str, tuple[str, Any, str, Any, str]] = {
     "an answer that fails": ("editor", server, "symbols", broken, "Wrong at editor.py"),
 }
 """The target, what is replaced by what, and how the failure is called."""
+SLOW = ("passes", "computed-ids", "editor", "feeds")
+"""Targets whose cases take seconds."""
 
 
 @pytest.mark.parametrize(
     "fault",
-    [pytest.param(fault, marks=[pytest.mark.slow] if PLANTED[fault][0] == "passes" else []) for fault in PLANTED],
+    [pytest.param(fault, marks=FUZZER if PLANTED[fault][0] in SLOW else []) for fault in PLANTED],
 )
 def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     name, module, attribute, replacement, kind = PLANTED[fault]
@@ -154,9 +161,9 @@ class Leaving(Dying):
     ("kind", "story"),
     [
         (Dying, "ended with -11"),
-        (Hanging, "ended with -6"),
-        pytest.param(Greedy, "too much memory", marks=pytest.mark.slow),
-        pytest.param(Leaving, "SystemExit", marks=pytest.mark.slow),
+        pytest.param(Hanging, "ended with -6", marks=FUZZER),
+        pytest.param(Greedy, "too much memory", marks=FUZZER),
+        pytest.param(Leaving, "SystemExit", marks=FUZZER),
     ],
 )
 def test_a_case_that_kills_the_process_is_named(
@@ -186,15 +193,26 @@ def test_what_takes_long_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
 # ---- the rest of it
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "checkpoint" else pytest.mark.slow) for name in TARGETS]
-)
-def test_a_number_makes_the_same_case_in_every_process(name: str) -> None:
-    with opened(TARGETS[name]) as target:
-        here = [case_of(target, number) for number in (3, 4)]
-        assert here == [case_of(target, number) for number in (3, 4)]
-        assert here[0] != here[1]
-    assert running.case_in_a_process(TARGETS[name], 3) == here[0]
+def cases(names: list[str], number: int) -> dict[str, bytes]:
+    """A case of each of these targets."""
+    made = {}
+    for name in names:
+        with opened(TARGETS[name]) as target:
+            made[name] = case_of(target, number)
+    return made
+
+
+@pytest.mark.slow
+def test_a_number_makes_the_same_case_in_every_process() -> None:
+    here = cases(list(TARGETS), 3)
+    assert cases(list(TARGETS), 4).items().isdisjoint(here.items())
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        there = pool.submit(cases, list(reversed(TARGETS)), 3).result()
+    assert there == here
+
+
+def test_a_case_is_that_of_a_process_in_which_nothing_has_happened() -> None:
+    assert running.case_in_a_process(TARGETS["csv"], 3) == cases(["csv"], 3)["csv"]
 
 
 def test_cases_are_made_smaller() -> None:

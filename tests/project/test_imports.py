@@ -84,7 +84,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
 }
 """Packages without import cycles: their folders (or files) from the bottom to the top; what is not named is above."""
 
-HEAVY = {"numba", "scipy", "llvmlite", "jinja2", "onnx"}
+HEAVY = {"numba", "scipy", "llvmlite", "jinja2", "markdown_it", "onnx"}
 LIGHT_PACKAGES = ("schema", "define", "layers", "config")
 
 

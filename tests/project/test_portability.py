@@ -1,4 +1,7 @@
-"""The package without what only POSIX systems have: file locks, forks, descriptors of folders, positioned reads."""
+"""The package without what only POSIX systems have: file locks, forks, descriptors of folders, positioned reads.
+
+Nor has it what only pages need.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "digits" /
 PROGRAM = """
 import os, sys
 
-for module in ("fcntl", "resource", "pwd", "grp", "termios"):
+for module in ("fcntl", "resource", "pwd", "grp", "termios", "jinja2", "markdown_it"):
     sys.modules[module] = None
 for name in ("fork", "register_at_fork", "pread", "sched_getaffinity", "sched_yield", "sysconf", "getuid", "geteuid"):
     delattr(os, name)

@@ -13,7 +13,7 @@ import pytest
 
 import paddle_layers as pl
 
-HEAVY = ("numba", "scipy", "llvmlite", "jinja2", "onnx", "rich")
+HEAVY = ("numba", "scipy", "llvmlite", "jinja2", "markdown_it", "onnx", "rich")
 SURFACE = (
     *("layer", "optimizer", "schedule", "initializer", "regularizer", "source", "transform", "callback"),
     *("Input", "Output", "Param", "Bias", "State", "Temp", "Stat", "Int", "Float", "Bool", "String", "Choice"),
