@@ -17,6 +17,7 @@ from .data_loading import Given, Subset, datasets_of, open_parts, part_name, pla
 from .evaluation import PhaseData
 from .initial_weights import check_data_norms
 from .phase_data import label_fields, make_batches, phase_data
+from .problems import TrainingError
 from .processes.ranks import SINGLE_PROCESS, SingleProcess
 from .results.result_names import check_further
 from .schedules import check_rates
