@@ -214,14 +214,14 @@ class SequenceColumn:
         return Sequences(data if change is None else change(data, owners), starts, sub_starts)
 
 
-def as_sequences(column: Column, dims: tuple[int, ...]) -> Column:
-    """An array (samples, steps, *dims) as sequences of the same length; any other column as it is."""
+def equal_sequences(column: Column, rank: int) -> Column:
+    """An array (samples, steps, ...), whose steps have `rank` axes, as sequences; any other column as it is."""
     if not isinstance(column, (np.ndarray, StoredColumn)) or (isinstance(column, StoredColumn) and column.level):
         return column
-    if column.dtype.kind not in "fiub" or len(column.shape) != 2 + len(dims) or column.shape[2:] != dims:
+    if column.dtype.kind not in "fiub" or len(column.shape) != 2 + rank:
         return column
     if isinstance(column, StoredColumn):
-        return column.then(_joined, dims, column.dtype, level=1)
+        return column.then(_joined, column.shape[2:], column.dtype, level=1)
     return _joined(column)
 
 

@@ -188,6 +188,11 @@ def test_a_row_gets_the_same_random_numbers_in_any_batch():
             "single samples, but the data layer `w` expects sequence of ids<3",
         ),
         (
+            {"x": np.zeros((2, 6, 4))},
+            {"x": Type.dense(3, level=1)},
+            "has samples of shape 4, but the data layer `x` expe",
+        ),
+        (
             {"w": np.array([0, 1, 9]), "w.starts": np.array([0, 1, 3])},
             {"w": Type.ids(3, 1)},
             "row 1: field `w` is 9",

@@ -90,6 +90,17 @@ def test_arrays(kind, level):
     check(kind, level, Sequences(rows, *map(np.array, STARTS[level])) if level else rows)
 
 
+@pytest.mark.parametrize("kind", ["DENSE", "INT"])
+def test_an_array_with_an_axis_of_steps(kind):
+    rows = np.stack([ROWS[kind][:2], ROWS[kind][3:]])
+    with pl.Net(pl.loads(text(kind, 1))) as net:
+        found, expected = (net.forward({"x": fed})["y"] for fed in (rows, [*rows]))
+        assert np.array_equal(found.data, expected.data)
+        assert found.starts.tolist() == [0, 2, 4]
+        with pytest.raises(FeedError, match=r"is ndarray; expected Sequences"):
+            net.forward({"x": ROWS[kind]})
+
+
 @pytest.mark.parametrize("level", STARTS)
 @pytest.mark.parametrize("kind", ["SPARSE", "SPARSE_INT"])
 @pytest.mark.parametrize("form", [scipy.sparse.csr_matrix, scipy.sparse.coo_array, scipy.sparse.csc_array])

@@ -710,6 +710,11 @@ def test_dates_in_another_format(tmp_path):
         opened(tmp_path, table, dates=["when = month, day"], date_format="%m/%d/%Y")
 
 
+def test_digits_in_a_column_of_dates_are_dates(tmp_path):
+    found = opened(tmp_path, "when,x\n20240229,1\n20231231,2\n", dates=["when = month, day"])
+    assert found.fields["features"].tolist() == [[2, 29, 1], [12, 31, 2]]
+
+
 def test_settings_of_dates_that_are_wrong(tmp_path):
     with pytest.raises(DataError, match=r"invalid `dates` 'day = moth'; did you mean `month`\?; write .date = year, m"):
         opened(tmp_path, dates=["day = moth"])

@@ -115,6 +115,20 @@ def test_every_field_that_does_not_fit_is_named(folder: Path) -> None:
     ]
 
 
+def test_words_of_the_test_are_those_of_the_training_even_if_they_do_not_fit(folder: Path) -> None:
+    Path("table.csv").write_text("a,b,kind,place\n" + "".join(f"{row},2,{row % 2},p{row}\n" for row in range(10)))
+    words = (
+        'net { layer { name: "place" type: "data" data { data_type: INT size: 1 } }\n'
+        '  layer { name: "vector" type: "embedding" input: "place" embedding { size: 2 } }\n'
+    )
+    text = NET.replace("net {", words).replace('input: "x" fc', 'input: "x" input: "vector" fc')
+    found = messages(text + SOURCE.replace(" } }\n", ' ids: "place" } split { test: 0.2 } }\n'))
+    # And not the two words of the test data, which are a second error otherwise.
+    assert [line.partition(";")[0] for line in found] == [
+        "12: error[E309]: table.csv: field `place` has 8 words, but the data layer `place` expects ids<1",
+    ]
+
+
 @pytest.mark.parametrize(
     ("shape", "source", "help_"),
     [

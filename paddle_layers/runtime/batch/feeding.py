@@ -64,7 +64,8 @@ class Batch(BatchRows):
         return given.id if isinstance(given, Csr) else given
 
     def _take(self, value: Value, given: Any, extra: IgnoredLabels) -> None:
-        given = as_sequences(given, value.type.level, sparse=value.entries is not None)
+        sparse, rank = value.entries is not None, len(value.type.dims)
+        given = as_sequences(given, value.type.level, sparse=sparse, rank=rank)
         rows: Any = given
         if isinstance(given, Sequences):
             if given.level != value.type.level:

@@ -65,8 +65,8 @@ class Sequences:
         return 1 if self.sub_starts is None else 2
 
 
-def as_sequences(value: Any, level: int, *, sparse: bool = False) -> Any:
-    """Convert lists of rows to `Sequences`.
+def as_sequences(value: Any, level: int, *, sparse: bool = False, rank: int = 0) -> Any:
+    """Convert lists of rows, and arrays (samples, steps, ...) whose rows have `rank` axes, to `Sequences`.
 
     Rows of a sequence may be an array, and sparse ones a SciPy matrix or a `Csr`.
 
@@ -78,6 +78,9 @@ def as_sequences(value: Any, level: int, *, sparse: bool = False) -> Any:
     """
     if isinstance(value, Sequences) or level == 0:
         return value
+    if isinstance(value, np.ndarray) and level == 1 and not sparse and value.ndim == 2 + rank:
+        count, steps = value.shape[:2]
+        return Sequences(value.reshape(count * steps, *value.shape[2:]), np.arange(count + 1) * steps)
     if not isinstance(value, (list, tuple)):
         raise FeedError(
             f"is {type(value).__name__}; expected Sequences(data, starts) or a list with one item per sequence"
