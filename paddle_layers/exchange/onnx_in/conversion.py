@@ -138,7 +138,7 @@ class _Conversion:
                     self._node(node)
 
     def _branch(self, node: OnnxNode) -> None:
-        """The nodes of the branch that a constant condition chooses, in place of an If."""
+        """The nodes of the branch that a constant condition chooses, instead of an If."""
         outer, kinds = self.values, self.kinds
         inner: list[tuple[Any, str]] = []
         try:
