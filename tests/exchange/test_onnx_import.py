@@ -512,7 +512,7 @@ def test_the_command(tmp_path):
 
 SHAPES = {
     "x=3x4x5": "",
-    "": "input x: axes of dynamic size: 3 x H x W; all except batch and time need a size, for example with "
+    "": "input x: axes of dynamic size: 3 x H x W; give them a size, for example with "
         "`--shape x=3x224x224`",
     "x=3x4": "`--shape x=3x4` does not fit 3 x 4 x W in the model",
     "x=2x4x5": "`--shape x=2x4x5` does not fit 3 x 4 x 5 in the model",

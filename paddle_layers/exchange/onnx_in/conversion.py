@@ -75,6 +75,9 @@ def convert(model: Model) -> Outcome:
         # Where all inputs have fixed sizes, the last reading refuses only what has no layer.
         fewer = best is None or len(outcome.refused) < len(best.refused) + fixed
         if best is None or (fewer and not without_steps):
+            if best is not None and reading == "tokens" and conversion.graph_inputs.refused:
+                # Two remedies: fixed sizes, or a model without what sequences do not support.
+                outcome.refused += [f"or, for sequences of any length: {line}" for line in best.refused]
             best = outcome
         if not best.refused:
             break

@@ -191,9 +191,7 @@ class GraphInputs:
     def _sizes(self, entry: GraphInput, dims: Sequence[int | str | None]) -> list[int]:
         """The sizes of axes that have to be fixed."""
         if not all(isinstance(size, int) for size in dims):
-            raise NotSupported(
-                f"axes of dynamic size: {_joined(dims)}; all except batch and time need a size, {_remedy(entry)}"
-            )
+            raise NotSupported(f"axes of dynamic size: {_joined(dims)}; give them a size, {_remedy(entry)}")
         return [int(size) for size in dims if isinstance(size, int)]
 
     def _numbers(self, entry: GraphInput, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:

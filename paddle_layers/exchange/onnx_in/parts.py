@@ -85,16 +85,18 @@ def concat(step: OperatorContext, *parts: Any) -> Operand:
 
 def _element_indices(step: OperatorContext, samples: SampleIndices, others: Sequence[Any]) -> ElementIndices:
     """The number of the sample, and constant indices of other axes."""
-    found = []
+    found: list[Any] = []
     for one in others:
         constant = one.sample() if isinstance(one, RepeatedConstant) else one
-        fits = isinstance(constant, ConstantValue) and constant.array.dtype.kind == "i"
-        step.refuse_unless(fits and constant.array.ndim == len(samples.layout), "indices must be constant")
+        if not isinstance(constant, ConstantValue) or constant.array.dtype.kind != "i":
+            raise NotSupported("indices must be constant")
+        step.refuse_unless(constant.array.ndim == len(samples.layout), "indices have different axes")
         found += list(np.moveaxis(constant.array, -1, 0))
     step.refuse_unless(
         step.axis(step.attribute("axis", 0), len(samples.layout)) == len(samples.layout) - 1
         and samples.layout[-1] == ()
-        and (samples.stride, samples.offsets.any()) == (1, False),
+        and samples.stride == 1
+        and not samples.offsets.any(),
         "the number of the sample must come first",
     )
     return ElementIndices((*samples.layout[:-1], axis_for(len(found) + 1)), parts=tuple(found))
