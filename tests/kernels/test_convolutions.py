@@ -159,6 +159,9 @@ def largest_error(expected, actual):
             "conv_trans", 5, 6, (20, 16, 15), "num_filters: 18 filter_size: 3 padding: 1 padding_y: 2",
             marks=marks_of("conv_trans"),
         ),
+        pytest.param(
+            "conv3d_trans", 3, 4, (16, 5, 8, 7), "num_filters: 17 filter_size: 3 padding: 1", marks=SLOW
+        ),
     ],
 )  # fmt: skip
 def test_winograd_equals_the_sums(kind, rows, capacity, shape, attributes):

@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from paddle_layers.kernels.images.average_pooling import ANYWHERE, means, means_back, scratch_backward, scratch_forward
+from paddle_layers.kernels.images.average_pooling import ANYWHERE, means, means_back
+from paddle_layers.kernels.images.pool_reductions import three_bands, two_rows
 from paddle_layers.kernels.images.pooling import maximum_dx, small_maximum_y, small_where
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from tests.kernels.helpers import from_python
@@ -64,7 +65,7 @@ def test_gradients_of_windows_side_by_side_go_to_the_largest_pixels(P, Q):
 @pytest.mark.parametrize(("P", "Q"), [(3, 20), (2, 4)])
 def test_gradients_of_means_of_windows_side_by_side_are_spread(P, Q):
     dy, dx = np.random.default_rng(9).standard_normal((2, 2, P, Q)), np.full((2, 2, 2 * P, 2 * Q), np.nan)
-    scratch = np.zeros(4 * scratch_backward(2 * Q, P, Q, 2, 2, 0))
+    scratch = np.zeros(4 * two_rows(2 * Q, Q, 2, 2, 0))
     MEANS_BACK(0, 4, dx, dy, scratch, False, (2, 2, 2, 2, 0, 0), (0, 0), (0, 0))
     np.testing.assert_array_equal(dx, np.kron(dy, np.full((2, 2), 0.25)))
 
@@ -92,8 +93,8 @@ def test_means_and_their_gradients(size, stride, reach):
     x, dy = rng.normal(size=(2, 3, H, W)), rng.normal(size=(2, 3, P, Q))
     y, dx = np.full((2, 3, P, Q), np.nan), rng.normal(size=(2, 3, H, W))
     window, before = (size, size, stride, stride, padding, padding), dx.copy()
-    MEANS(0, 6, y, x, np.zeros(6 * scratch_forward(W, size, stride)), window, reach, reach)
-    scratch = np.zeros(6 * scratch_backward(W, P, Q, size, stride, padding))
+    MEANS(0, 6, y, x, np.zeros(6 * three_bands(W, size, stride)), window, reach, reach)
+    scratch = np.zeros(6 * two_rows(W, Q, size, stride, padding))
     MEANS_BACK(0, 6, dx, dy, scratch, True, window, reach, reach)
     np.testing.assert_allclose(y, np.einsum("pqhw,nchw->ncpq", matrix, x), atol=1e-12)
     np.testing.assert_allclose(dx, before + np.einsum("pqhw,ncpq->nchw", matrix, dy), atol=1e-12)

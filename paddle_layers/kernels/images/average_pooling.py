@@ -1,8 +1,7 @@
 """Average pooling (mean of windows) and its gradients.
 
-Windows of 3 x 3 pixels, and non-overlapping windows of 2 x 2, are computed directly on the plane; the gradients of the
-former are correlations with a filter of ones. Others are separable, as for maxima: vertically over the rows under a
-window for all columns, then horizontally.
+Windows of 3 x 3 pixels, and non-overlapping windows of 2 x 2 and their gradients, are computed directly on the plane.
+Others are separable, as for maxima: vertically over the rows under a window for all columns, then horizontally.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ import numpy as np
 
 from paddle_layers.kernels.primitives.compile_options import compiled, inlined
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
-from paddle_layers.kernels.primitives.plane_kernels import correlate, means_of_4, scatter_quarters, spread_2
 from paddle_layers.kernels.primitives.plane_kernels import means as straight_means
 from paddle_layers.kernels.primitives.plane_kernels import means_2 as straight_means_2
+from paddle_layers.kernels.primitives.plane_kernels import means_of_4, scatter_quarters
 from paddle_layers.kernels.primitives.scratch import part
 
 from .pool_reductions import (
@@ -23,27 +22,13 @@ from .pool_reductions import (
     bounds,
     spread_across,
     sums_across,
-    three_bands,
     to_the_vector,
-    two_rows,
     whole_windows,
 )
 
-ONES = 16
-"""Scratch elements for the filter of ones."""
 # Still far below the 64-bit range, so that sums of it and a position cannot overflow.
 ANYWHERE = 1 << 30
 """Larger than the reach of any window."""
-
-
-def scratch_forward(W: int, pool_size: int, stride: int) -> int:
-    """Scratch elements of a slice of the means."""
-    return three_bands(W, pool_size, stride)
-
-
-def scratch_backward(W: int, P: int, Q: int, pool_size: int, stride: int, padding: int) -> int:
-    """Scratch elements of a slice of the gradients."""
-    return ONES + max(P * Q, two_rows(W, Q, pool_size, stride, padding))
 
 
 @inlined
@@ -61,23 +46,6 @@ def is_small(window, P, Q, H, W):
     return MASKS and pool_size == 3 and pool_size_y == 3 and stride == stride_y and stride <= 2 and filled
 
 
-@inlined
-def divide(target, to, values, at, P, Q, H, W, window, reach_y, reach):
-    """Divides a plane of values (P, Q) by the pixel counts of the windows."""
-    pool_size_y, pool_size, stride_y, stride, padding_y, padding = window
-    # Whole windows share a divisor; only those across an edge count their own columns.
-    begin, end = whole_windows(Q, W, pool_size, stride, padding)
-    for p in range(P):
-        rows = counted(p, stride_y, padding_y, pool_size_y, H, reach_y)
-        row, count = p * Q, values.dtype.type(rows * pool_size)
-        for q in range(begin, end):
-            target[to + row + q] = values[at + row + q] / count
-        for edge in range(begin + Q - end):
-            q = edge if edge < begin else edge - begin + end
-            columns = counted(q, stride, padding, pool_size, W, reach)
-            target[to + row + q] = values[at + row + q] / values.dtype.type(rows * columns)
-
-
 @compiled
 def small_means(first, last, y, x, window, reach_y, reach):
     """Means of windows of 3 x 3 pixels."""
@@ -92,30 +60,6 @@ def small_means(first, last, y, x, window, reach_y, reach):
             straight_means(given, one)
         else:
             straight_means_2(given, one)
-
-
-@compiled
-def small_means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, reach):
-    """Gradients of means of windows of 3 x 3 pixels."""
-    N, C, H, W = dx.shape
-    P, Q = dy.shape[2], dy.shape[3]
-    _, _, _, stride, padding_y, padding = window
-    parts, deltas, size, one = min(N * C, MAX_TILES), dy.ravel(), dx.itemsize, dx.dtype.type(1)
-    adding = 1 if accumulate else 0
-    for item in range(first, last):
-        own = part(scratch, item, parts)
-        ones, shares = own[:ONES], own[ONES:]
-        ones[:] = one
-        of, filter_ = shares.ctypes.data, ones.ctypes.data
-        for plane in range(N * C * item // parts, N * C * (item + 1) // parts):
-            divide(shares, 0, deltas, plane * P * Q, P, Q, H, W, window, reach_y, reach)
-            to = dx.ctypes.data + plane * H * W * size
-            if stride == 1:
-                # The input gradient is a correlation with the same filter of ones and the padding 2 - p of the
-                # transposed convolution.
-                correlate((of, P, Q, filter_, size, to, H, W, 2 - padding_y, 2 - padding, adding, 0, 0), one)
-            else:
-                spread_2((of, P, Q, filter_, to, H, W, padding_y, padding, adding), one)
 
 
 @compiled
@@ -193,9 +137,6 @@ def means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, reach)
     N, C, H, W = dx.shape
     P, Q = dy.shape[2], dy.shape[3]
     pool_size_y, pool_size, stride_y, stride, padding_y, padding = window
-    if is_small(window, P, Q, H, W):
-        small_means_back(first, last, dx, dy, scratch, accumulate, window, reach_y, reach)
-        return
     planes, pixels, deltas = N * C, dx.ravel(), dy.ravel()
     parts, zero = min(planes, MAX_TILES), dx.dtype.type(0)
     if MASKS and not accumulate and window == (2, 2, 2, 2, 0, 0) and H == 2 * P and W == 2 * Q:

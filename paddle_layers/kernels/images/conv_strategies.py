@@ -166,7 +166,7 @@ WINOGRAD_BACK = Strategy(
     winograd_conv, winograd.winograd_items_back, winograd.winograd_scratch_back, winograd.tiles_pay_back,
     first=transform_weight_back, prepared=winograd.filters_prepared_back, pass_name="winograd",
     # Padding of the transposed convolution: filter size - 1 - padding.
-    arguments={**ADDING, "y": "dx", "x": "dy", "ahead": "(E - 1 - ahead[0], 2 - ahead[1], 2 - ahead[2])"},
+    arguments={**ADDING, "y": "dx", "x": "dy", "ahead": "(E-1-ahead[0],2-ahead[1],2-ahead[2])"},
 )  # fmt: skip
 PATCHES_BACK = Strategy(
     patches.col2im_gemm, patches.col2im_items, patches.col2im_scratch, patches.windows_suit,

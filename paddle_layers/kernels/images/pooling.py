@@ -26,7 +26,7 @@ from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.primitives.vector_functions import total
 from paddle_layers.kernels.tuned import tuned
 
-from .average_pooling import ANYWHERE, means, means_back, scratch_backward, scratch_forward
+from .average_pooling import ANYWHERE, means, means_back
 from .pool_reductions import (
     MAX_TILES,
     MIN_MAXIMA_WORK,
@@ -44,6 +44,7 @@ from .pool_reductions import (
     three_bands,
     tile_count,
     to_the_vector,
+    two_rows,
     wins,
 )
 
@@ -245,7 +246,7 @@ for _divisor, _reach_y, _reach in (
     ("PADDED", "(padding_y, padding_end_y)", "(padding, padding_end)"),
     ("KERNEL", f"({ANYWHERE}, {ANYWHERE})", f"({ANYWHERE}, {ANYWHERE})"),
 ):
-    for _target, _kernel, _scratch in (("y", means, scratch_forward), ("dx", means_back, scratch_backward)):
+    for _target, _kernel, _scratch in (("y", means, three_bands), ("dx", means_back, two_rows)):
         tuned(
             "pool", f"pool_{_target}", items=tile_count, runs=planes, work=operations, least=MIN_WORK,
             when=is_mean(_divisor), scratch=_scratch, arguments={

@@ -14,10 +14,9 @@ from paddle_layers.define import (
     infer,
     layer,
     onnx,
-    require,
 )
 from paddle_layers.layers.axes import for_each_axis
-from paddle_layers.layers.images.convolutions import positions
+from paddle_layers.layers.images.convolutions import check_groups, positions
 from paddle_layers.layers.images.transposed_convolutions import enlarged
 
 UNITS = ("planes", "rows", "columns")
@@ -91,12 +90,6 @@ def conv3d_numbers(C, Z, H, W, num_filters, filter_size, stride, padding, paddin
 def each_axis(values, attribute):
     """A number for depth, rows and columns each."""
     return for_each_axis(values, attribute, range(3), [0, 0, 0])
-
-
-def check_groups(channels, filters, groups):
-    """Refuse groups that are not of one size."""
-    require(channels % groups == 0, "groups", f"{groups} groups do not divide the number of channels, {channels}")
-    require(filters % groups == 0, "groups", f"{groups} groups do not divide the number of filters, {filters}")
 
 
 @each(Conv3d.y)

@@ -71,13 +71,18 @@ def conv_sizes(
     C, H, W, num_filters, filter_size, filter_size_y, stride, stride_y,
     padding, padding_y, padding_end, padding_end_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    require(C % groups == 0, "groups", f"{groups} groups do not divide the number of channels, {C}")
-    require(num_filters % groups == 0, "groups", f"{groups} groups do not divide the number of filters, {num_filters}")
+    check_groups(C, num_filters, groups)
     return {
         "D": C // groups,
         "P": positions(H, filter_size_y, stride_y, padding_y + padding_end_y, dilation_y, "filter_size_y", "rows"),
         "Q": positions(W, filter_size, stride, padding + padding_end, dilation, "filter_size", "columns"),
     }
+
+
+def check_groups(channels: int, filters: int, groups: int) -> None:
+    """Rejects groups that are not of one size."""
+    require(channels % groups == 0, "groups", f"{groups} groups do not divide the number of channels, {channels}")
+    require(filters % groups == 0, "groups", f"{groups} groups do not divide the number of filters, {filters}")
 
 
 def positions(extent: int, size: int, stride: int, padding: int, dilation: int, attribute: str, unit: str) -> int:

@@ -2,6 +2,8 @@
 
 from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each, gradient, infer, layer, onnx, require
 
+from .convolutions import check_groups
+
 
 @layer(
     "conv_trans",
@@ -73,8 +75,7 @@ def conv_trans_sizes(
     C, H, W, num_filters, filter_size, filter_size_y, stride, stride_y,
     padding, padding_y, output_padding, output_padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    require(C % groups == 0, "groups", f"{groups} groups do not divide the number of channels, {C}")
-    require(num_filters % groups == 0, "groups", f"{groups} groups do not divide the number of filters, {num_filters}")
+    check_groups(C, num_filters, groups)
     return {
         "D": num_filters // groups,
         "P": enlarged(
