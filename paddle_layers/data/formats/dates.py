@@ -96,7 +96,8 @@ def _since(days: Array, unit: str) -> Array:
     """Days since the start of the unit."""
     seconds = np.round(days * _DAY).astype("datetime64[s]")
     start = seconds.astype(f"datetime64[{unit}]").astype("datetime64[D]")
-    return (seconds.astype("datetime64[D]") - start).astype(np.float64)
+    elapsed: Array = (seconds.astype("datetime64[D]") - start).astype(np.float64)
+    return elapsed
 
 
 PARTS: dict[str, Callable[[Array], Array]] = {
