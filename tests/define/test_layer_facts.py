@@ -29,6 +29,7 @@ CONSTANT = {
     "priorbox",
     "random_normal",
     "arg_max",
+    "sign",
     "seq_arg_max",
     "crf_decoding",
     "kmax_seq_score",

@@ -25,9 +25,11 @@ REFUSED = {
         "rotary_position-3",
     ),
     "unsupported operator": (
-        *("crf_decoding-0", "crf_decoding-1", "multiplex-0", "multiplex-1", "multiplex-2"),
-        *("to_ids-0", "to_ids-1", "to_ids-2", "upsample-0", "upsample-1", "upsample-2", "upsample-3"),
+        *("crf_decoding-0", "crf_decoding-1", "upsample-0", "upsample-1", "upsample-2", "upsample-3"),
     ),
+    "casting floats to integers": ("to_ids-0", "to_ids-1", "to_ids-2"),
+    "only constant indices within each sample": ("multiplex-0", "multiplex-1"),
+    "indices must be constant": ("roi_pool-0", "roi_pool-1"),
     "it is a constant for each sample, expected the output of a layer": (
         *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1"),
     ),
@@ -39,7 +41,7 @@ REFUSED = {
     "a product of two values is only supported in attention": ("multi_head_attention-3",),
     "CumSum is only supported in causal masks": ("seq_arg_max-0",),
     "indices of elements of all samples": (
-        *("roi_pool-0", "roi_pool-1", "resize-0", "resize-1", "resize-2", "resize-3"),
+        *("resize-0", "resize-1", "resize-2", "resize-3"),
     ),
     "a comparison of ids": ("eos_id-0", "filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
     "comparison with several ids": ("class_weight-0", "class_weight-1"),
@@ -70,7 +72,7 @@ REFUSED = {
     "a constant, expected the output of a layer": (
         *("seq_window_pool-0", "seq_window_pool-1", "seq_window_pool-3", "seq_window_pool-4"),
     ),
-    "inputs have different batch or time axes": ("seq_concat-0", "seq_concat-1"),
+    "inputs have different batch or time axes": ("multiplex-2", "seq_concat-0", "seq_concat-1"),
     "sequence lengths": ("seq_reshape-0", "seq_reshape-2", "seq_reshape-3"),
 }  # fmt: skip
 """Examples by the reason why they do not come in again: what the export takes apart is put together for what

@@ -10,7 +10,7 @@ import numpy as np
 
 from .layers import NotSupported, weight
 from .normalizations import squared
-from .operators import OperatorContext, moved, operator
+from .operators import OperatorContext, moved, needed, operator
 from .selections import compare, is_value, negation, spread, together
 from .shapes import filled_axes, repeated, repeated_axes
 from .sizes import SymbolicSize
@@ -211,9 +211,8 @@ def extreme(step: OperatorContext, x: Any, *others: Any) -> Operand:
             return one  # no sequence is empty or longer than its table
     if len(others) == 1 and any(isinstance(one, SampleIndices) for one in (x, *others)):
         first, second = (x, others[0]) if isinstance(x, SampleIndices) else (others[0], x)
-        return ElementIndices(
-            spread(step, first, second.array.shape if isinstance(second, ConstantValue) else second.shape)
-        )
+        wide = spread(first, second.array.shape if isinstance(second, ConstantValue) else second.shape)
+        return ElementIndices(needed(wide, "indices of samples cannot be broadcast to this shape"))
     least = step.node.operator == "Min"
     given = [one for one in (x, *others) if isinstance(one, ConstantValue)]
     if given and len(others) == 1:
@@ -303,10 +302,10 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
         if number is None or not step.steps:
             return repeated(step, x, step.integers(more[0], "shape"))
         return DynamicConstant(filled_axes(step, step.integers(more[0], "shape")), number)
-    if step.node.operator == "Expand" and isinstance(x, SampleIndices) and not x.offsets.ndim:
-        return replace(x, layout=spread(step, x, step.integers(more[0], "shape")))
     if step.node.operator == "Expand" and isinstance(x, SymbolicValue):
         shape = step.integers(more[0], "shape")
+        if isinstance(x, SampleIndices) and (wide := spread(x, shape)):
+            return replace(x, layout=wide)
         whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
         fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
         missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)

@@ -257,15 +257,14 @@ def indices_of_samples(step: OperatorContext, type_: str, x: SampleIndices, y: A
     return SampleIndices(tuple(axes), stride=x.stride, offsets=offsets)
 
 
-def spread(step: OperatorContext, index: SampleIndices, sizes: Sequence[Any]) -> Layout:
-    """The axes of indices that are broadcast to sizes."""
+def spread(index: SampleIndices, sizes: Sequence[Any]) -> Layout | None:
+    """The axes of indices that are broadcast to sizes; None if a size is of the batch, or the indices have offsets."""
     rank = max(len(index.layout), len(sizes))
     own: Layout = ((),) * (rank - len(index.layout)) + index.layout
     wide = [1] * (rank - len(sizes)) + list(sizes)
     pairs = list(zip(own, wide, strict=True))
     fits = all(size in (1, size_of(axis)) if axis else isinstance(size, int) for axis, size in pairs)
-    step.refuse_unless(fits and not index.offsets.ndim, "indices of samples cannot be broadcast to this shape")
-    return tuple(axis or axis_for(size) for axis, size in pairs)
+    return tuple(axis or axis_for(size) for axis, size in pairs) if fits and not index.offsets.ndim else None
 
 
 def _of_each_sample(source: View | RepeatedConstant, index: ConstantValue) -> ElementIndices | None:
