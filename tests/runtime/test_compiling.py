@@ -91,11 +91,11 @@ def test_what_takes_longest_is_at_both_ends(tuned_drivers: list[Driver]) -> None
     drivers = [*{driver.path: driver for driver in tuned_drivers}.values()]
     ordered = _in_order(drivers)
     assert sorted(driver.path for driver in ordered) == sorted(driver.path for driver in drivers)
-    functions = [driver.function for driver in ordered]
-    tuned = [function for function in functions if function]
-    assert functions[0]
-    assert functions[-1]
-    assert "" in functions
+    functions = [(driver.module, driver.function) for driver in ordered]
+    tuned = [function for function in functions if function != ("", "")]
+    assert functions[0][1]
+    assert functions[-1][1]
+    assert ("", "") in functions
     assert tuned == sorted(tuned)
 
 

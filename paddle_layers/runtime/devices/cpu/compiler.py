@@ -110,14 +110,14 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
 def _in_order(missing: Sequence[Driver]) -> list[Driver]:
     """Compilation order: the slowest at both ends, where a process begins each; drivers with shared functions adjacent.
 
-    The module with most kernels is slowest; equally named functions of it share most.
+    The package with most kernels is slowest; equally named functions of a module share most.
     """
-    modules: dict[str, list[Driver]] = {}
+    packages: dict[str, list[Driver]] = {}
     for driver in missing:
-        modules.setdefault(driver.module, []).append(driver)
-    ordered = modules.pop("", [])
-    for _, drivers in sorted(modules.items(), key=lambda module: (len(module[1]), module[0])):
-        alike = sorted(drivers, key=lambda driver: driver.function)
+        packages.setdefault(driver.module.rpartition(".")[0], []).append(driver)
+    ordered = packages.pop("", [])
+    for _, drivers in sorted(packages.items(), key=lambda package: (len(package[1]), package[0])):
+        alike = sorted(drivers, key=lambda driver: (driver.module, driver.function))
         half = len(alike) // 2
         ordered = [*alike[:half], *ordered, *alike[half:]]
     return ordered
