@@ -72,6 +72,11 @@ def test_half_a_character_in_a_text_is_no_error_of_python():
         pl.loads('name: "\ud800\\n"\nlayer { name: "x" type: "data" data { shape: [8] } }')
 
 
+def test_a_string_ends_on_its_line():
+    with pytest.raises(ConfigError, match=r"1:15: error\[E003\]: unterminated string\n.*\n.*\n.*add `'` at its end"):
+        pl.loads('layer { name: \'x\n type: "data" }')
+
+
 def test_both_halves_are_a_character():
     network = pl.loads(f'{{"name":"\\ud83d\\ude00","layer":[{LAYER}]}}')
     assert network.name == "\U0001f600"

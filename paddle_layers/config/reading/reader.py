@@ -221,7 +221,7 @@ class TextReader:
             return re.split(r"[\s:{}]", self.text[start + 1 : end], maxsplit=1)[0], end
         if self.text[start : start + 1] in ('"', "'"):
             position = line_bounds(self.text, start)[1]
-            self.report.add("E003", "unterminated string", start, position)
+            self.report.add("E003", "unterminated string", start, position, help=f"add `{self.text[start]}` at its end")
             self.fields.append(broken(start))
         return "".join(parts), position
 
