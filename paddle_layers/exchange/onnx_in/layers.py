@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -95,6 +96,10 @@ def make_layer(
         raise NotSupported(f"invalid attributes for `{type_}`: {'; '.join(map(str, error.args))}") from None
     except ShapeError as error:
         raise NotSupported(f"invalid input shape for `{type_}`: {error}") from None
+    for name, value in attributes.items():
+        # A setting of a block cannot be infinite.
+        if isinstance(value, float) and math.isinf(value):
+            raise NotSupported(f"invalid attributes for `{type_}`: `{name}` is {value}, must be finite")
     made.outputs = tuple(LayerOutput(made, place, one) for place, one in enumerate(types))
     return made
 
