@@ -623,6 +623,13 @@ def test_a_column_alone_is_a_field(tmp_path):
         opened(tmp_path, columns=["rooms, area"])
 
 
+def test_no_field_of_a_table_is_read(tmp_path):
+    with pytest.raises(DataError, match=r'no field for any of the data layers: write `columns: "area" columns: "b"`'):
+        opened(tmp_path, "area,b,c\n1,2,3\n", wanted=["b", "area"])
+    with pytest.raises(DataError, match=r'write `columns: "FIELD = COLUMN, COLUMN"`.*or name a data layer `features`'):
+        opened(tmp_path, "area,b\n1,2\n", wanted=["x"])
+
+
 def test_the_remedy_names_the_columns_that_are_left(tmp_path):
     data = opened(tmp_path, columns=["size = area"], ids=["remark", "kind"], leave_out="day", empty="mean")
     assert data.remedies["features"].endswith('columns: "features = 2, 4"')

@@ -19,6 +19,8 @@ from .table_settings import RequestedFields, TableSettings
 
 METHODS = ("refuse", "mean", "median", "mark")
 """Handling of empty cells."""
+SHOWN = 5
+"""Most columns that a message names."""
 
 
 class TableColumns:
@@ -356,8 +358,16 @@ def table_dataset(
     columns.read()
     if not table.count:
         raise DataError(f"{table.origin} has no rows")
+    fields = {**columns.fields(), **others}
+    if not fields:
+        read = [name for name in table.names if name in request]
+        remedy = " ".join(f'columns: "{name}"' for name in read[:SHOWN]) or 'columns: "FIELD = COLUMN, COLUMN"'
+        raise DataError(
+            f"{table.origin} has no field for any of the data layers: write `{settings.place}{remedy}` "
+            '(`ids: "COLUMN"` for words), or name a data layer `features`, which reads all remaining columns'
+        )
     return Dataset(
-        {**columns.fields(), **others},
+        fields,
         origin=table.origin,
         place=table.place,
         words=words,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.config.wiring.inference import with_checked_size
 from paddle_layers.define import InvalidAttributes, LayerDefinition, ShapeError, registries
 from paddle_layers.define.fields.types import Type
 
@@ -91,7 +92,7 @@ def make_layer(
     definition = made.definition
     try:
         bound = definition.bind(made.attributes)
-        types = definition.infer([_type(value) for value in inputs], bound)
+        types = with_checked_size(tuple(definition.infer([_type(value) for value in inputs], bound)))
     except InvalidAttributes as error:
         raise NotSupported(f"invalid attributes for `{type_}`: {'; '.join(map(str, error.args))}") from None
     except ShapeError as error:
