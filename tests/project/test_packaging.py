@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -10,6 +11,15 @@ import paddle_layers as pl
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+FOLDERS = {".ci", ".github", "codegen", "docs", "paddle_layers", "schema", "tests"}
+
+
+def test_only_folders_of_the_project_are_committed() -> None:
+    """An output folder of a training that was tried in the checkout is easily added with everything else."""
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split(
+        "\n"
+    )
+    assert {name.partition("/")[0] for name in listed if "/" in name} == FOLDERS
 
 
 def test_every_folder_is_a_package() -> None:
