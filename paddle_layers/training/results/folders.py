@@ -70,7 +70,8 @@ def check_output_folder(folder: Path) -> None:
     if there.is_file():
         raise TrainingError(f"{there} is a file, not a folder; choose another --output")
     if there.is_dir() and not os.access(there, os.W_OK | os.X_OK):
-        raise TrainingError(f"cannot write to the folder {there}; choose another --output")
+        reason = errno.EROFS if os.statvfs(there).f_flag & os.ST_RDONLY else errno.EACCES  # access() does not tell
+        raise TrainingError(f"cannot write to the folder {there}: {os.strerror(reason)}; choose another --output")
 
 
 class Running(TrainingError):
