@@ -55,13 +55,17 @@ class DerivedLayer(LayerDefinition):
 
     def infer(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> tuple[Type, ...]:
         """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
-        # A shortcut for activations and the like: no axes are bound.
+        return self.kept_types(types) or self.bind_axes(types, attributes).outputs
+
+    def kept_types(self, types: Sequence[Type]) -> tuple[Type, ...] | None:
+        """Types of the outputs where they are those of the inputs, without binding axes; else None."""
+        # A shortcut for activations and the like.
         if len(types) == 1 and self._keeps_type is not None:
             levels, least, most = self._keeps_type
             type_ = types[0]
             if type_.kind == "DENSE" and type_.level in levels and least <= len(type_.dims) <= most:
                 return (type_,)
-        return self.bind_axes(types, attributes).outputs
+        return None
 
     @cached_property
     def _keeps_type(self) -> tuple[tuple[int, ...], int, int] | None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from paddle_layers.define import Attributes, LayerDefinition
+from paddle_layers.define import Attributes, LayerDefinition, Type
+from paddle_layers.define.definitions.layers import Binding
 
 from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import DiagnosticReport
@@ -23,7 +24,7 @@ class Setup:
     """The settings of a layer besides its name and inputs. Equal sources share one, so treat it as constant."""
 
     __slots__ = (
-        "activation", "attributes", "definition", "exclude", "include", "loss_weight", "output_names",
+        "_bindings", "activation", "attributes", "definition", "exclude", "include", "loss_weight", "output_names",
         "params", "propagate_down", "step", "times",
     )  # fmt: skip
 
@@ -39,6 +40,14 @@ class Setup:
         self.step: StepDraft | None = None
         self.times = 1
         """Number of repetitions of a block."""
+        self._bindings: dict[tuple[Type, ...], Binding] = {}
+
+    def binding(self, types: tuple[Type, ...]) -> Binding:
+        """Sizes of all axes for types of the inputs, inferred once. Raises `ShapeError`."""
+        found = self._bindings.get(types)
+        if found is None:
+            found = self._bindings[types] = self.definition.bind_axes(types, self.attributes)
+        return found
 
     @property
     def is_simple(self) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Container, Sequence
 
+from paddle_layers.define import LayerDefinition
 from paddle_layers.define.machine import as_bytes, memory_bytes
 
 from ..binding.assignments import PhaseState
@@ -59,9 +60,12 @@ def _too_large(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     # Layers with equal text and input types share their types.
     # Of equal layers the first one remains, because the order is reversed.
     kinds = {id(node.output_types): node for node in reversed(nodes)}
+    matrices = {definition: _has_matrices(definition) for definition in {node.definition for node in kinds.values()}}
     for node in kinds.values():
+        if not matrices[node.definition]:
+            continue
         sides = (node.input_types, node.output_types)
-        most = math.prod(max((type_.size for type_ in types), default=1) for types in sides)
+        most = math.prod([max([type_.size for type_ in types], default=1) for types in sides])
         # 4 bytes: float32, the default; `float64` needs more.
         if 4 * most <= memory:  # a heuristic: few parameters are larger than inputs x outputs; `Net` checks all of them
             continue
@@ -71,6 +75,12 @@ def _too_large(nodes: Sequence[Node], report: DiagnosticReport) -> None:
                 message = f"{what} needs {as_bytes(4 * math.prod(shape))}, but this machine has {as_bytes(memory)}"
                 help_ = "it cannot be trained on this machine; reduce the size of the layer or of its input"
                 report.add("W006", message, *node.span, help=help_)
+
+
+def _has_matrices(definition: LayerDefinition) -> bool:
+    """Whether a parameter may be larger than the values of a row, unlike a bias or a scale per channel."""
+    vectors = not definition.hooks and all(len(param.axes) <= 1 for param in definition.params.values())
+    return definition.is_composite or not vectors
 
 
 def _activated_twice(cost: Node, producer: Node, report: DiagnosticReport) -> None:

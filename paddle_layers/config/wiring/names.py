@@ -296,6 +296,12 @@ class Names:
         steps = [(draft, draft.step) for draft in self.drafts]
         return [(draft, {n for d in step.drafts for n in _possible(d)}) for draft, step in steps if step is not None]
 
+    @cached_property
+    def _blocks(self) -> list[tuple[Draft, BlockDefinition, set[str]]]:
+        """Uses of blocks, and the names inside."""
+        used = [(draft, draft.definition) for draft in self.drafts if isinstance(draft.definition, BlockDefinition)]
+        return [(draft, block, {n for d in block.drafts for n in _possible(d)}) for draft, block in used]
+
     def _elsewhere(self, name: str) -> str:
         """The fix for a name that exists outside of this step, or inside of another one; else empty."""
         around = self.around
@@ -309,10 +315,9 @@ class Names:
                 return f"it is inside the step of group `{draft.name}`: read an output of the group"
         if self.block is not None and name in self.block.outside:
             return f'it is outside of the block: add `input: "{name}"` to the block and to the layers that use it'
-        for draft in self.drafts:
-            used, inside = draft.definition, name.removeprefix(f"{draft.name}.")
-            if isinstance(used, BlockDefinition) and any(inside in _possible(inner) for inner in used.drafts):
-                return f"it is inside block `{used.name}`: read `{draft.name}`, or add it to `output` of the block"
+        for draft, block, inner in self._blocks:
+            if name.removeprefix(f"{draft.name}.") in inner:
+                return f"it is inside block `{block.name}`: read `{draft.name}`, or add it to `output` of the block"
         return ""
 
     def report_cycles(self, present: list[int], needs: list[list[int]], done: list[int]) -> None:

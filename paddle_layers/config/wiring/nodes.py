@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from paddle_layers.define import Attributes, Body, LayerDefinition, Part, Type
+from paddle_layers.define.definitions.layers import Binding
 from paddle_layers.define.fields.tensors import Param
 
 from ..binding.assignments import ParamSettings, StateRule
@@ -130,6 +131,11 @@ class Node:
         return self._setup
 
     @property
+    def binding(self) -> Binding:
+        """Sizes of all axes."""
+        return self._setup.binding(self._input_types)
+
+    @property
     def span(self) -> tuple[int, int]:
         """Offsets of the layer's name in the source, with its quotes."""
         return self._offset, self._offset + len(self._name) + 2
@@ -146,7 +152,7 @@ def inside_of(setup: Setup, types: tuple[Type, ...]) -> Inside | None:
     """The network inside a layer for types of its inputs; None for a layer that is not composite."""
     if not setup.definition.is_composite:
         return None
-    body = setup.definition.bind_axes(types, setup.attributes).body
+    body = setup.binding(types).body
     assert body is not None, "a composite layer has a body"
     return _inside(body, setup.params)
 
@@ -188,7 +194,7 @@ def own_parameter_names(node: Node) -> Iterator[str]:
             continue
         yield name
         if param.per is not None:
-            positions = definition.bind_axes(node.input_types, node.attributes).positions
+            positions = node.binding.positions
             yield from (f"{name}_{item}" for item in range(len(positions[param.per])))
 
 
@@ -200,7 +206,7 @@ def own_parameters(node: Node) -> Iterator[tuple[str, str, Param, int]]:
             continue
         count = 1
         if param.per is not None:
-            count = len(definition.bind_axes(node.input_types, node.attributes).positions[param.per])
+            count = len(node.binding.positions[param.per])
         for item in range(count):
             yield name, f"{name}_{item}" if count > 1 else name, param, item
 
@@ -229,8 +235,7 @@ def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
     if node.inside is not None:
         parts = {part.name: parameter_shapes(part) for part in node.inside.nodes}
         return {f"{part}.{name}": shape for part, shapes in parts.items() for name, shape in shapes.items()}
-    binding = node.definition.bind_axes(node.input_types, node.attributes)
-    return {numbered: binding.dims(param, item) for _, numbered, param, item in own_parameters(node)}
+    return {numbered: node.binding.dims(param, item) for _, numbered, param, item in own_parameters(node)}
 
 
 def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:

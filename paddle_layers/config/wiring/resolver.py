@@ -62,7 +62,7 @@ def parameter_shape(node: Node, name: str) -> tuple[int, ...]:
         name, _, number = name.rpartition("_")
         item = int(number) if number.isdecimal() else 0
     try:
-        return node.definition.bind_axes(node.input_types, node.attributes).dims(params[name], item)
+        return node.binding.dims(params[name], item)
     except (ShapeError, IndexError, KeyError):  # an item that does not exist; the layer itself was checked before
         return ()
 

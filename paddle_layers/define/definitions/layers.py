@@ -171,6 +171,10 @@ class LayerDefinition(Definition, ABC):
         """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
 
     @abstractmethod
+    def kept_types(self, types: Sequence[Type]) -> tuple[Type, ...] | None:
+        """Types of the outputs where they are those of the inputs, without binding axes; else None."""
+
+    @abstractmethod
     def bind_axes(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
         """Sizes of all axes and types of the outputs. Raises `ShapeError`."""
 
