@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 
-# Up to here, every name is compared; above, 2 x 2 x 50 neighbors. Listing and comparing up to 2,000 names for each of
+# Up to here, every name is compared; above, 2 x 2 x 25 neighbors. Listing and comparing up to 2,000 names for each of
 # 100 unknown inputs in 10,000 layers took 8 to 23 times as long as the full check of onnx.
 _MANY = 2000
 _LONG = 200
-_NEIGHBOURS = 50
+_NEIGHBOURS = 25
 
 
 def nearest(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from paddle_layers.define import LayerDefinition
 from paddle_layers.define.name_patterns import listed
 
 from ..binding.assignments import PhaseState
@@ -350,7 +349,7 @@ class Names:
 def has_repeatable_output(draft: Draft) -> bool:
     """Whether the number of a layer's outputs depends on its input types; outputs of a group have names."""
     definition = draft.definition
-    if draft.step is not None or not isinstance(definition, LayerDefinition):
+    if draft.step is not None or definition is None:
         return False
     return any(one.repeatable for one in definition.outputs.values())
 
@@ -358,7 +357,7 @@ def has_repeatable_output(draft: Draft) -> bool:
 def has_variable_outputs(draft: Draft) -> bool:
     """Whether a layer may have fewer outputs than its definition could name."""
     definition = draft.definition
-    if draft.step is not None or not isinstance(definition, LayerDefinition):
+    if draft.step is not None or definition is None:
         return False
     return any(one.repeatable or one.when is not None for one in definition.outputs.values())
 
