@@ -76,7 +76,7 @@ SECTIONS = {
     "Development": (
         "development",
         (
-            *("contributing", "architecture", "testing", "gpu-testing", "mutation-testing", "fuzzing"),
+            *("contributing", "architecture", "testing", "gpu-testing", "gpu-kernels", "mutation-testing", "fuzzing"),
             *("fault-injection", "error-messages", "performance"),
         ),
     ),

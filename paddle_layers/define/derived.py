@@ -53,10 +53,6 @@ class DerivedLayer(LayerDefinition):
 
         return layer_def(self.complete())
 
-    def infer(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> tuple[Type, ...]:
-        """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
-        return self.kept_types(types) or self.bind_axes(types, attributes).outputs
-
     def kept_types(self, types: Sequence[Type]) -> tuple[Type, ...] | None:
         """Types of the outputs where they are those of the inputs, without binding axes; else None."""
         # A shortcut for activations and the like.

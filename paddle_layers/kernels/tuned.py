@@ -44,6 +44,8 @@ class Tuned(NamedTuple):
     """Elements that it computes from parameters for the kernel that follows it."""
     arguments: str = ""
     """Source of the arguments after the range of work items, on the CPU."""
+    folded: Mapping[str, Callable[..., int]] = {}
+    """Arguments that are constants of its source, as functions of sizes and attributes."""
     then: Tuned | None = None
     """Kernel that runs after it on the same scratch buffer."""
 
@@ -61,6 +63,10 @@ class Tuned(NamedTuple):
         assert self.scratch is not None
         items = int(call_by_name(self.items, sizes))
         return (min(items, MAX_CHUNKS) if self.scratch_per_chunk else items) * int(call_by_name(self.scratch, sizes))
+
+    def folded_arguments(self, sizes: Mapping[str, Any]) -> dict[str, int]:
+        """Arguments that are constants of its source."""
+        return {name: int(call_by_name(value, sizes)) for name, value in self.folded.items()}
 
     def accepts(self, sizes: Mapping[str, Any]) -> bool:
         """Whether it accepts these sizes and attributes."""
@@ -99,6 +105,7 @@ def tuned(
     scratch_per_chunk: bool = False,
     pass_name: str = "",
     prepared: Callable[..., int] | None = None,
+    folded: Mapping[str, Callable[..., int]] | None = None,
     after: Any = None,
     arguments: Mapping[str, str] | None = None,
 ) -> Callable[[Any], Any]:
@@ -122,8 +129,11 @@ def tuned(
     while it is in the cache. `in_place` promises that a target may alias an input of the same size. With both, item i
     reads no other runs of such an input than it writes.
 
-    A kernel registered `after` another one, with its `items`, `threads` and `runs`, runs after that one on the
-    same scratch buffer: a two-step reduction. `pass_name` is the pass of `runtime.passes` without which it is not
+    An argument in `folded` is a constant of the source, computed from sizes and attributes when the kernel is selected,
+    such as the width of a tile; `items` may request it, too.
+
+    A kernel registered `after` another one, with its `items`, `threads`, `runs` and `folded`, runs after that one on
+    the same scratch buffer: a two-step reduction. `pass_name` is the pass of `runtime.passes` without which it is not
     selected. With `prepared` the first of two requests parameters only and fills `prepared`, an array of
     `prepared(...)` elements that the second one reads, such as transformed weights. In the test phase that is done
     once, until a parameter changes. A kernel with the argument `epilogue` applies it to each sum
@@ -148,6 +158,7 @@ def tuned(
         scratch_per_chunk: Whether the scratch buffer is per chunk of the items, on `"cpu"`.
         pass_name: Graph optimization pass without which the kernel is not selected.
         prepared: Number of prepared elements.
+        folded: Arguments that are constants of the source, as functions of sizes and attributes, on `"cuda"`.
         after: Kernel after which this one runs, on the same scratch buffer.
         arguments: Expressions of names of the layer, for parameters of other names, on `"cpu"`.
 
@@ -176,7 +187,7 @@ def tuned(
         text = ", ".join((arguments or {}).get(name, name) for name in parameters)
         entry = Tuned(
             call, tuple(dict.fromkeys(IDENTIFIER.findall(text))), when, work, least, items, scratch, in_place, threads,
-            scratch_per_chunk, runs, pass_name, prepared, text,
+            scratch_per_chunk, runs, pass_name, prepared, text, folded or {},
         )  # fmt: skip
         kernels = _TUNED.setdefault((layer, function, device), [])
         if after is None:
@@ -189,7 +200,8 @@ def tuned(
         if work is not _no_work or least or when is not None or scratch is not None or in_place:
             raise _error(
                 plain,
-                "a kernel `after` another one takes only `items`, `threads` and `runs`; set the rest on the first",
+                "a kernel `after` another one takes only `items`, `threads`, `runs` and `folded`; set the rest on the "
+                "first",
             )
         kernels[places[0]] = kernels[places[0]]._replace(then=entry)
         return call

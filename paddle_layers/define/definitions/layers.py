@@ -130,8 +130,7 @@ class LayerDefinition(Definition, ABC):
     @cached_property
     def offered_names(self) -> set[str]:
         """Everything that a point function may ask for."""
-        names = set(self.fields) | {"d" + name for name in self.fields} | set(self.attributes) | self.axis_names
-        names |= set(self.numbers)
+        names = {*self.fields, *self.attributes, *self.numbers, *self.axis_names, *("d" + name for name in self.fields)}
         for group in self.groups.values():
             names |= {group, group.lower(), f"{group}_start", "before", "after", "before_of"}
         names |= {f"{row}_start" for row in self.groups}
@@ -166,9 +165,9 @@ class LayerDefinition(Definition, ABC):
     def message(self) -> LayerDef:
         """The definition as a LayerDef protobuf."""
 
-    @abstractmethod
     def infer(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> tuple[Type, ...]:
         """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
+        return self.kept_types(types) or self.bind_axes(types, attributes).outputs
 
     @abstractmethod
     def kept_types(self, types: Sequence[Type]) -> tuple[Type, ...] | None:

@@ -103,6 +103,9 @@ def _tuned_launch(
     # `accumulate` is folded into the source, `adding` is decided at run time: expensive kernels use the latter and are
     # compiled once instead of twice (3 of 29 s for ResNet-50).
     constants: dict[str, Any] = {"accumulate": accumulate, "epilogue": NO_EPILOGUE}
+    # Of the rows for which the kernel is selected: its launches keep them for batches of other sizes.
+    chosen = choose(lambda rows: tuned.folded_arguments(host_sizes(scope, item, rows))) if tuned.folded else {}
+    constants |= chosen
     args: dict[str, Argument] = {**known, "adding": Extent(int(accumulate))}
     args = {name: value for name, value in args.items() if name in tuned.names}
     asked = [name for name in tuned.names if name not in args and name not in (*constants, "scratch", "prepared")]
@@ -120,7 +123,7 @@ def _tuned_launch(
     call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, function.target_names)
     launch = Launch(function.name, scope.op.name, call, list(args.values()), None)
     launch.work = int(call_by_name(tuned.work, host_sizes(scope, item)))
-    launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(scope, item, rows)))
+    launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(scope, item, rows) | chosen))
     if (runs := tuned.runs) is not None:
         launch.runs = lambda rows: int(call_by_name(runs, host_sizes(scope, item, rows)))
     launch.domains = tuple(scope.op.rows.values())

@@ -7,6 +7,7 @@ from numba import cuda
 from paddle_layers.define.functions.point_functions import real
 from paddle_layers.kernels.cuda.gemm import (
     ACROSS,
+    ALIGNMENT,
     ALONG,
     CAPACITY,
     EPILOGUE_ROUNDS,
@@ -33,19 +34,34 @@ from paddle_layers.kernels.cuda.gemm import (
 from paddle_layers.kernels.tuned import tuned
 
 
-def blocks_of_y(N: int, K: int) -> int:
+def bits_of_y(N: int, K: int) -> int:
+    """Bits of the tile width of the output."""
+    return int(bits_of(N, K))
+
+
+def bits_of_dx(N: int, C_i: int) -> int:
+    """Bits of the tile width of the input gradient."""
+    return int(bits_of(N, C_i))
+
+
+def bits_of_dweight(C_i: int, K: int) -> int:
+    """Bits of the tile width of the weight gradient."""
+    return int(bits_of(C_i, K))
+
+
+def blocks_of_y(N: int, K: int, bits: int) -> int:
     """Number of tiles of the output."""
-    return blocks(N, K)
+    return blocks(N, K, bits)
 
 
-def blocks_of_dx(N: int, C_i: int) -> int:
+def blocks_of_dx(N: int, C_i: int, bits: int) -> int:
     """Number of tiles of the input gradient."""
-    return blocks(N, C_i)
+    return blocks(N, C_i, bits)
 
 
-def blocks_of_dweight(C_i: int, K: int) -> int:
+def blocks_of_dweight(C_i: int, K: int, bits: int) -> int:
     """Number of tiles of the weight gradient."""
-    return blocks(C_i, K)
+    return blocks(C_i, K, bits)
 
 
 def work_of_y(N: int, C_i: int, K: int) -> int:
@@ -63,14 +79,22 @@ def work_of_dweight(N: int, C_i: int, K: int) -> int:
     return work_per_iteration(C_i, K, N)
 
 
-@tuned("fc", "fc_y", device="cuda", items=blocks_of_y, work=work_of_y, least=MIN_WORK, threads=THREADS)
-def fc_y(y, x, weight, accumulate):
-    tile = cuda.shared.array(CAPACITY, real)
+@tuned(
+    "fc",
+    "fc_y",
+    device="cuda",
+    items=blocks_of_y,
+    work=work_of_y,
+    least=MIN_WORK,
+    threads=THREADS,
+    folded={"bits": bits_of_y},
+)
+def fc_y(y, x, weight, accumulate, bits):
+    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
     thread = cuda.threadIdx.x
     depth = x.shape[1]
-    bits = bits_of(y.shape[0], y.shape[1])
     slab = SLAB >> bits
     _, top, left = corner(cuda.blockIdx.x, y.shape[0], y.shape[1], bits)
     clear(sums)
@@ -101,14 +125,22 @@ def fc_y(y, x, weight, accumulate):
     store(y, tile, top, left, accumulate, thread, bits)
 
 
-@tuned("fc", "fc_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=MIN_WORK, threads=THREADS)
-def fc_dx(dx, dy, weight, accumulate):
-    tile = cuda.shared.array(CAPACITY, real)
+@tuned(
+    "fc",
+    "fc_dx",
+    device="cuda",
+    items=blocks_of_dx,
+    work=work_of_dx,
+    least=MIN_WORK,
+    threads=THREADS,
+    folded={"bits": bits_of_dx},
+)
+def fc_dx(dx, dy, weight, accumulate, bits):
+    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
     thread = cuda.threadIdx.x
     depth = dy.shape[1]
-    bits = bits_of(dx.shape[0], dx.shape[1])
     slab = SLAB >> bits
     _, top, left = corner(cuda.blockIdx.x, dx.shape[0], dx.shape[1], bits)
     clear(sums)
@@ -135,15 +167,21 @@ def fc_dx(dx, dy, weight, accumulate):
 
 
 @tuned(
-    "fc", "fc_dweight", device="cuda", items=blocks_of_dweight, work=work_of_dweight, least=MIN_WORK, threads=THREADS
+    "fc",
+    "fc_dweight",
+    device="cuda",
+    items=blocks_of_dweight,
+    work=work_of_dweight,
+    least=MIN_WORK,
+    threads=THREADS,
+    folded={"bits": bits_of_dweight},
 )
-def fc_dweight(dweight, x, dy, accumulate):
-    tile = cuda.shared.array(CAPACITY, real)
+def fc_dweight(dweight, x, dy, accumulate, bits):
+    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
     thread = cuda.threadIdx.x
     depth = x.shape[0]
-    bits = bits_of(dweight.shape[0], dweight.shape[1])
     slab = SLAB >> bits
     _, top, left = corner(cuda.blockIdx.x, dweight.shape[0], dweight.shape[1], bits)
     clear(sums)

@@ -8,6 +8,7 @@ from numba import cuda
 from paddle_layers.define.functions.point_functions import real
 from paddle_layers.kernels.cuda.gemm import (
     ACROSS,
+    ALIGNMENT,
     ALONG,
     CAPACITY,
     EPILOGUE_ROUNDS,
@@ -57,14 +58,29 @@ def fits(N: int, C: int, H: int, W: int, K: int, D: int, A: int, B: int, P: int,
     return max(N * C * H * W, N * K * P * Q, K * D * A * B) < 1 << 30
 
 
-def blocks_of_y(N: int, K: int, P: int, Q: int, groups: int) -> int:
+def bits_of_y(N: int, K: int, P: int, Q: int, groups: int) -> int:
+    """Bits of the tile width of the output."""
+    return int(bits_of(K // groups, N * P * Q))
+
+
+def bits_of_dx(N: int, D: int, H: int, W: int) -> int:
+    """Bits of the tile width of the input gradient."""
+    return int(bits_of(D, N * H * W))
+
+
+def bits_of_dweight(K: int, D: int, A: int, B: int, groups: int) -> int:
+    """Bits of the tile width of the filter gradient."""
+    return int(wide_bits_of(K // groups, D * A * B))
+
+
+def blocks_of_y(N: int, K: int, P: int, Q: int, groups: int, bits: int) -> int:
     """Number of tiles of the output."""
-    return blocks(K // groups, N * P * Q, groups)
+    return blocks(K // groups, N * P * Q, bits, groups)
 
 
-def blocks_of_dx(N: int, D: int, H: int, W: int, groups: int) -> int:
+def blocks_of_dx(N: int, D: int, H: int, W: int, groups: int, bits: int) -> int:
     """Number of tiles of the input gradient."""
-    return blocks(D, N * H * W, groups)
+    return blocks(D, N * H * W, bits, groups)
 
 
 def blocks_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
@@ -97,9 +113,19 @@ def work_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, grou
     return shared_work_per_iteration(K // groups, D * A * B, N * P * Q, groups)
 
 
-@tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=MIN_WORK, when=fits, threads=THREADS)
-def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    tile = cuda.shared.array(CAPACITY, real)
+@tuned(
+    "conv",
+    "conv_y",
+    device="cuda",
+    items=blocks_of_y,
+    work=work_of_y,
+    least=MIN_WORK,
+    when=fits,
+    threads=THREADS,
+    folded={"bits": bits_of_y},
+)
+def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilation_y, groups, bits):
+    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
     outer = cuda.shared.array(TABLE, numpy.int32)
     inner = cuda.shared.array(TABLE, numpy.int32)
     ahead = cuda.local.array((2, LOADS), real)
@@ -109,7 +135,6 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
     filters, depth, windows = K // groups, D * A * B, N * P * Q
     strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
     thread = cuda.threadIdx.x
-    bits = bits_of(filters, windows)
     slab = SLAB >> bits
     group, top, left = corner(cuda.blockIdx.x, filters, windows, bits)
     clear(sums)
@@ -148,10 +173,18 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
 
 
 @tuned(
-    "conv", "conv_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=MIN_WORK, when=fits, threads=THREADS
+    "conv",
+    "conv_dx",
+    device="cuda",
+    items=blocks_of_dx,
+    work=work_of_dx,
+    least=MIN_WORK,
+    when=fits,
+    threads=THREADS,
+    folded={"bits": bits_of_dx},
 )
-def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    tile = cuda.shared.array(CAPACITY, real)
+def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups, bits):
+    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
     outer = cuda.shared.array(TABLE, numpy.int32)
     inner = cuda.shared.array(TABLE, numpy.int32)
     ahead = cuda.local.array((2, LOADS), real)
@@ -161,7 +194,6 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
     filters, depth, pixels = K // groups, K // groups * A * B, N * H * W
     strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
     thread = cuda.threadIdx.x
-    bits = bits_of(D, pixels)
     slab = SLAB >> bits
     group, top, left = corner(cuda.blockIdx.x, D, pixels, bits)
     clear(sums)
@@ -205,9 +237,10 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
     when=fits,
     scratch=tile_of_dweight,
     threads=THREADS,
+    folded={"bits": bits_of_dweight},
 )
-def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    tile = cuda.shared.array(CAPACITY, real)
+def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, dilation, dilation_y, groups, bits):
+    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
     outer = cuda.shared.array(TABLE, numpy.int32)
     inner = cuda.shared.array(TABLE, numpy.int32)
     ahead = cuda.local.array((2, LOADS), real)
@@ -217,7 +250,6 @@ def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, d
     filters, depth, taps = K // groups, N * P * Q, D * A * B
     strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
     thread = cuda.threadIdx.x
-    bits = wide_bits_of(filters, taps)
     slab = SLAB >> bits
     count = groups * tiles(filters, taps, bits)
     parts = parts_of(count, depth, bits)
@@ -253,12 +285,19 @@ def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, d
     keep(scratch, tile, cuda.blockIdx.x, thread, bits)
 
 
-@tuned("conv", "conv_dweight", device="cuda", items=blocks_of_sum, threads=THREADS, after=conv_dweight)
-def conv_dweight_sum(dweight, scratch, dy, accumulate, groups):
+@tuned(
+    "conv",
+    "conv_dweight",
+    device="cuda",
+    items=blocks_of_sum,
+    threads=THREADS,
+    folded={"bits": bits_of_dweight},
+    after=conv_dweight,
+)
+def conv_dweight_sum(dweight, scratch, dy, accumulate, groups, bits):
     N, K, P, Q = dy.shape
     _, D, A, B = dweight.shape
     filters, taps = K // groups, D * A * B
-    bits = wide_bits_of(filters, taps)
     mask, across = (1 << bits) - 1, (taps + (1 << bits) - 1) >> bits
     count = groups * tiles(filters, taps, bits)
     e = cuda.blockIdx.x * THREADS + cuda.threadIdx.x

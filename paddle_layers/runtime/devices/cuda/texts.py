@@ -118,7 +118,9 @@ def _tuned_text(code: TunedCall, dtype: str, simulated: bool) -> str:
     """The kernel's source, specialized as point functions are."""
     call = code.tuned.function
     program = Program.parse(inspect.getsource(call))
-    program = specialise(program, {**code.constants, "THREADS": code.tuned.threads}, call)
+    # The simulator has no alignment.
+    given = {"THREADS": code.tuned.threads, **({"ALIGNMENT": None} if simulated else {})}
+    program = specialise(program, {**code.constants, **given}, call)
     title = f'"""{code.name} by {call.__module__}.{call.__qualname__}, {dtype}, cuda. Generated: do not edit."""'
     body = textwrap.dedent("\n".join(program.text.splitlines()[1:])).splitlines()
     return "\n".join(
