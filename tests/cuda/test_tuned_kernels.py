@@ -89,6 +89,38 @@ CONVOLUTIONS = {
 }
 
 
+PRODUCTS = loads(
+    'layer { name: "x" type: "data" data { shape: [2, 5, 7] } }'
+    'layer { name: "other" type: "data" data { shape: [2, 7, 3] } }'
+    'layer { name: "first" type: "matmul" input: "x" propagate_down: true input: "other" propagate_down: true }'
+    'layer { name: "second" type: "matmul" input: "x" propagate_down: true input: "other" propagate_down: true }'
+)
+"""Two layers with the same inputs: gradients are added to what is there."""
+
+
+def test_products_of_the_matrices_of_a_batch():
+    rng = np.random.default_rng(0)
+    feeds = {"x": rng.standard_normal((3, 2, 5, 7)), "other": rng.standard_normal((3, 2, 7, 3))}
+    slopes = {name: rng.standard_normal((3, 2, 5, 3)) for name in ("first", "second")}
+    with tuned_at_every_size(), Net(PRODUCTS, dtype="float64", device=simulated_device()) as net:
+        found = dict(net.forward(feeds, phase="train", step=0))
+        net.backward(gradients=slopes)
+        used = {launch.name for launch in net.plan("train").launches if launch.items is not None}
+        gradients = [np.array(net.gradient(name)) for name in feeds]
+    assert used == {"matmul_y", "matmul_dx", "matmul_dother"}
+    total = slopes["first"] + slopes["second"]
+    for values, expected in zip(
+        [*found.values(), *gradients],
+        [
+            *[feeds["x"] @ feeds["other"]] * 2,
+            total @ np.swapaxes(feeds["other"], 2, 3),
+            np.swapaxes(feeds["x"], 2, 3) @ total,
+        ],
+        strict=True,
+    ):
+        np.testing.assert_allclose(values, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
+
+
 @pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "odd" else SLOW) for name in CONVOLUTIONS])
 def test_conv(name):
     assert compare("conv", 2, *CONVOLUTIONS[name]) == CONV
@@ -157,6 +189,7 @@ def test_images_too_large_for_the_tables_stay_with_the_point_functions():
 KERNELS = {
     "fc": (network("fc", (5,), "size: 3", ("first",)), ("fc_y", "fc_dx", "fc_dweight")),
     "conv": (network("conv", *CONVOLUTIONS["odd"], ("first",)), ("conv_y", "conv_dx", "conv_dweight")),
+    "matmul": (PRODUCTS, ("matmul_y", "matmul_dx", "matmul_dother")),
 }
 
 

@@ -22,13 +22,20 @@ takes 0.69 ms, with tiles of 64 at most 0.77 ms; that of AlexNet with 128 images
 Split-K: where the result is small and the depth is long, as in a filter gradient, several blocks also share the depth.
 Each stores its tile in the scratch buffer, and a second kernel adds the tiles in a fixed order.
 
-Helpers cannot access `cuda`, so arrays and barriers are in the kernels. Arrays are indexed by `flat`, which avoids
-numba's check for negative indices: that check breaks vectorized accesses.
+Shared and local arrays are declared in the kernels. Arrays are indexed by `flat`, which avoids numba's check for
+negative indices: that check breaks vectorized accesses.
 """
 
 from __future__ import annotations
 
-from paddle_layers.define.functions.point_functions import helper, real
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from numba import cuda
+
+from paddle_layers.define.functions.point_functions import HELPERS, helper, real
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # 256 threads of at most 128 registers: two blocks fill the 65,536 registers of a multiprocessor.
 THREADS = 256
@@ -296,3 +303,49 @@ def store(matrix, tile, top, left, accumulate, thread, bits):
                 matrix.flat[at] += result(tile, row, column, bits)
             else:
                 matrix.flat[at] = result(tile, row, column, bits)
+
+
+def block_helper(function: F) -> F:
+    """Registers a function that all threads of a block call together: with barriers, for CUDA only."""
+    HELPERS[function] = function.__name__
+    return function
+
+
+@block_helper
+def product(target, left, right, block, tile, ahead, sums, left_along, right_along, accumulate, bits):
+    """Computes the tile `block` of a product of matrices, which run `ALONG` the depth or `ACROSS`."""
+    thread, slab = cuda.threadIdx.x, SLAB >> bits
+    depth = left.shape[1] if left_along else left.shape[0]
+    _, top, first = corner(block, target.shape[0], target.shape[1], bits)
+    clear(sums)
+    # One iteration more than slabs: the first one only fetches, the last one only multiplies.
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, LEFT, ahead, thread, bits, left_along)
+            put(tile, RIGHT, ahead, thread, bits, right_along)
+        # The slab is complete before any thread multiplies it. The next one is fetched into registers meanwhile, so
+        # that the latency of global memory overlaps with the products.
+        cuda.syncthreads()
+        fetch(ahead, LEFT, left, top, start, thread, bits, left_along)
+        fetch(ahead, RIGHT, right, first, start, thread, bits, right_along)
+        if start == 0:  # no slab has been loaded yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
+        # No thread overwrites the slab while another one still reads it.
+        cuda.syncthreads()
+    if bits == LARGEST:
+        store_sums(target, sums, top, first, accumulate, thread)
+        return
+    reduce_groups(tile, sums, thread, bits)
+    store(target, tile, top, first, accumulate, thread, bits)
+
+
+@block_helper
+def reduce_groups(tile, sums, thread, bits):
+    """Adds the sums of the groups in shared memory."""
+    # A quarter of the threads per round (two warps), since their sums fill shared memory; a fixed order keeps the bits.
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
+        cuda.syncthreads()

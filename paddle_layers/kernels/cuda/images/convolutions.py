@@ -11,7 +11,6 @@ from paddle_layers.kernels.cuda.gemm import (
     ALIGNMENT,
     ALONG,
     CAPACITY,
-    EPILOGUE_ROUNDS,
     LARGEST,
     LEFT,
     LOADS,
@@ -23,12 +22,12 @@ from paddle_layers.kernels.cuda.gemm import (
     bits_of,
     blocks,
     clear,
-    collect,
     corner,
     keep,
     multiply,
     parts_of,
     put,
+    reduce_groups,
     shared_blocks,
     shared_work_per_iteration,
     tile_size,
@@ -164,11 +163,7 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
             y, sums, group * filters + top, (group + 1) * filters, P * Q, outer, windows - left, False, thread
         )
         return
-    # A quarter of the threads per round, as in `fc`; the order is fixed.
-    for round_ in range(EPILOGUE_ROUNDS):
-        if round_ == thread >> 6:
-            collect(tile, sums, round_ == 0, thread, bits)
-        cuda.syncthreads()
+    reduce_groups(tile, sums, thread, bits)
     store_rows(y, tile, group * filters + top, (group + 1) * filters, P * Q, outer, windows - left, False, thread, bits)
 
 
@@ -220,10 +215,7 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
     if bits == LARGEST:
         store_row_sums(dx, sums, group * D + top, (group + 1) * D, H * W, outer, pixels - left, accumulate, thread)
         return
-    for round_ in range(EPILOGUE_ROUNDS):
-        if round_ == thread >> 6:
-            collect(tile, sums, round_ == 0, thread, bits)
-        cuda.syncthreads()
+    reduce_groups(tile, sums, thread, bits)
     store_rows(dx, tile, group * D + top, (group + 1) * D, H * W, outer, pixels - left, accumulate, thread, bits)
 
 
@@ -277,10 +269,7 @@ def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, d
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for round_ in range(EPILOGUE_ROUNDS):
-        if round_ == thread >> 6:
-            collect(tile, sums, round_ == 0, thread, bits)
-        cuda.syncthreads()
+    reduce_groups(tile, sums, thread, bits)
     # No atomics: tiles are stored, and a second kernel adds them in the order of the parts.
     keep(scratch, tile, cuda.blockIdx.x, thread, bits)
 
