@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from paddle_layers.define import LayerDefinition
+from paddle_layers.define.functions.ir import callee, indices_of
 from paddle_layers.define.functions.point_functions import Function
 
 GREEK = frozenset(
@@ -171,7 +172,7 @@ class Expressions:
         indices: list[ast.expr] = []
         base: ast.expr = node
         while isinstance(base, ast.Subscript):
-            indices[:0] = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
+            indices[:0] = indices_of(base)
             base = base.value
         if (neighbour := self._neighbour(node, values)) is not None:
             return f"{neighbour[0]} {NEIGHBOURS[neighbour[1]][0]}", SUM
@@ -284,7 +285,7 @@ class Expressions:
         return cases(*parts), ATOM
 
     def _call(self, node: ast.Call, values: Mapping[str, str]) -> tuple[str, int]:
-        name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
+        name = callee(node).removeprefix("math.")
         # Conversions matter for precision, not for the formula.
         if name in ("real", "float", "int") and len(node.args) == 1:
             return self._visit(node.args[0], values)

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from paddle_layers.define import LayerDefinition
+from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.point_functions import Function
 
 from .expressions import ATOM, NEIGHBOURS, PRODUCT, Expressions, NoFormula, cases, name_text, replaced, subscripted
@@ -36,7 +37,7 @@ def formula(layer: LayerDefinition, function: Function) -> Formula | None:
 LONGEST, MOST = 900, 2600
 """Characters of a line and of all lines of a formula; a longer one explains less than the function's text."""
 
-_SIGNS = {ast.Add: r"\sum", ast.Sub: r"-\sum", ast.Mult: r"\prod"}
+_SIGNS = {"+": r"\sum", "-": r"-\sum", "*": r"\prod", "max": r"\max", "min": r"\min"}
 _EMPTY = {r"\sum": "0", r"\prod": "1"}
 
 
@@ -60,11 +61,10 @@ class _FormulaBuilder:
         self.function, tree = function, function.program.tree
         self.expressions = Expressions(layer, function)
         self.where: dict[str, str] = {}
-        self.loads = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        self.loads = Counter(ir.occurrences(tree, ast.Load))
         # A name that is assigned once is a definition and may be listed below the formula; one that changes has no
         # single value.
-        stored = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
-        self.changing = {name for name, times in stored.items() if times > 1}
+        self.changing = {name for name, times in Counter(ir.occurrences(tree, ast.Store)).items() if times > 1}
         self.returned = self._returned(tree)
 
     def _returned(self, tree: ast.AST) -> dict[str, str]:
@@ -72,7 +72,7 @@ class _FormulaBuilder:
         found: dict[str, set[str]] = {}
         for node in ast.walk(tree):
             if isinstance(node, ast.Return) and node.value is not None:
-                for item, target in zip(_items(node.value), self.function.target_names, strict=False):
+                for item, target in zip(ir.items_of(node.value), self.function.target_names, strict=False):
                     if isinstance(item, ast.Name) and item.id not in self.changing:
                         found.setdefault(item.id, set()).add(target)
         own = set(self.function.args) | set(self.function.indices)
@@ -98,7 +98,7 @@ class _FormulaBuilder:
         values = dict(known)
         for at, statement in enumerate(body):
             if isinstance(statement, ast.Return) and statement.value is not None:
-                return self._linked([self._result(item, values) for item in _items(statement.value)])
+                return self._linked([self._result(item, values) for item in ir.items_of(statement.value)])
             if isinstance(statement, ast.If) and _returns(statement.body):
                 condition = self.expressions.text(statement.test, values)
                 rest = body[at + 1 :]  # a branch that does not return goes on here
@@ -132,7 +132,7 @@ class _FormulaBuilder:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             self._assign(statement.targets[0].id, statement.value, values)
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
-            targets, items = statement.targets[0].elts, _items(statement.value)
+            targets, items = statement.targets[0].elts, ir.items_of(statement.value)
             if len(targets) != len(items) or not all(isinstance(target, ast.Name) for target in targets):
                 raise NoFormula
             # The right side is evaluated first: `a, b = b, a` swaps.
@@ -141,8 +141,7 @@ class _FormulaBuilder:
                 assert isinstance(target, ast.Name)
                 values[target.id] = self.expressions.text(item, before)
         elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            whole = ast.BinOp(ast.Name(statement.target.id, ast.Load()), statement.op, statement.value)
-            values[statement.target.id] = self.expressions.text(whole, values)
+            values[statement.target.id] = self.expressions.text(ir.sum_of(statement), values)
         elif isinstance(statement, ast.If):
             self._assigning_if(statement, values)
         elif isinstance(statement, ast.For):
@@ -197,40 +196,30 @@ class _FormulaBuilder:
         inner = {**values, loop.target.id: name_text(loop.target.id)}
         found: dict[str, list[_Reduction]] = {}
         self._accumulations(loop.body, (*outer, self._domain(loop, inner)), inner, found)
-        for node in (n for statement in loop.body for n in ast.walk(statement)):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in found:
-                # A running sum that is read within the loop depends on the order of iterations, which a sum sign does
-                # not express.
-                if not _only_in_extremes(node.id, loop):
-                    raise NoFormula  # the order of the loop matters
+        # A running sum that is read within the loop depends on the order of iterations, which a sum sign does not
+        # express.
+        if not all(_only_in_extremes(name, loop) for name in ir.loads_of(loop.body) & found.keys()):
+            raise NoFormula
         return found
 
     def _domain(self, loop: ast.For, values: Mapping[str, str]) -> str:
         """The range of a loop, below the sum sign."""
-        call = loop.iter
-        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
+        bounds = ir.range_of(loop)
+        if bounds is None or ast.unparse(bounds.step) != "1":
             raise NoFormula
         index = self.expressions.text(loop.target, values)
-        if len(call.args) == 2 and (owner := self.expressions.members(*call.args)):
+        if owner := self.expressions.members(bounds.first, bounds.last):
             return rf"{index} \in {owner}"
-        ends = [self.expressions.text(argument, values) for argument in call.args]
-        if len(ends) == 1:
-            return rf"{index} < {ends[0]}"
-        if len(ends) == 2:
-            return rf"{ends[0]} \le {index} < {ends[1]}"
-        raise NoFormula
+        first, last = (self.expressions.text(bound, values) for bound in bounds[:2])
+        return rf"{index} < {last}" if first == "0" else rf"{first} \le {index} < {last}"
 
     def _accumulations(
         self, body: list[ast.stmt], domains: tuple[str, ...], values: dict[str, str], found: dict[str, list[_Reduction]]
     ) -> None:
-        def add(name: str, sign: str | None, term: ast.expr) -> None:
-            if sign is None:
-                raise NoFormula
-            found.setdefault(name, []).append(_Reduction(sign, self.expressions.term(term, values), domains))
-
         for statement in body:
-            if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-                add(statement.target.id, _SIGNS.get(type(statement.op)), statement.value)
+            if (one := ir.accumulation_of(statement)) is not None:
+                reduction = _Reduction(_SIGNS[one.sign], self.expressions.term(one.term, values), domains)
+                found.setdefault(one.name, []).append(reduction)
             elif isinstance(statement, ast.If):
                 for test, branch in _branches(statement):
                     condition = self.expressions.text(test, values)
@@ -241,13 +230,9 @@ class _FormulaBuilder:
                 for name, folds in self._folds(statement, domains, values).items():
                     found.setdefault(name, []).extend(folds)
             elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-                name = statement.targets[0].id
-                if best := _extreme(name, statement.value):
-                    add(name, *best)
-                elif name in values:
+                if statement.targets[0].id in values:
                     raise NoFormula  # the last value wins: no accumulation
-                else:
-                    self._assign(name, statement.value, values)
+                self._assign(statement.targets[0].id, statement.value, values)
             else:
                 raise NoFormula
 
@@ -264,10 +249,6 @@ def _folded(start: str, fold: _Reduction) -> str:
     return f"{start} + {text}" if sign == r"\sum" else rf"{start} \cdot {text}"
 
 
-def _items(value: ast.expr) -> list[ast.expr]:
-    return value.elts if isinstance(value, ast.Tuple) else [value]
-
-
 def _branches(statement: ast.If) -> list[tuple[ast.expr, list[ast.stmt]]]:
     other = [(ast.UnaryOp(ast.Not(), statement.test), statement.orelse)] if statement.orelse else []
     return [(statement.test, statement.body), *other]
@@ -275,26 +256,13 @@ def _branches(statement: ast.If) -> list[tuple[ast.expr, list[ast.stmt]]]:
 
 def _only_in_extremes(name: str, loop: ast.For) -> bool:
     """Whether an accumulated name is read by nothing but its own `max(best, ...)`."""
-    own = sum(
-        isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
-        and _extreme(name, node.value) is not None
-        for node in ast.walk(loop)
-    )  # fmt: skip
-    reads = sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(loop))
-    return own == reads
-
-
-def _extreme(name: str, value: ast.expr) -> tuple[str, ast.expr] | None:
-    """`best = max(best, term)` as sign and term."""
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("max", "min"):
-        first = value.args[0]
-        if len(value.args) == 2 and isinstance(first, ast.Name) and first.id == name:
-            return "\\" + value.func.id, value.args[1]
-    return None
+    accumulations = [one for node in ast.walk(loop) if (one := ir.accumulation_of(node)) is not None]
+    own = sum(one.name == name and one.sign in ir.EXTREMES for one in accumulations)
+    return own == ir.occurrences(loop, ast.Load).count(name)
 
 
 def _returns(body: list[ast.stmt]) -> bool:
-    return any(isinstance(node, ast.Return) for statement in body for node in ast.walk(statement))
+    return any(isinstance(node, ast.Return) for node in ir.nodes_of(body))
 
 
 def written_formulas(paragraph: str) -> list[str]:
@@ -329,8 +297,8 @@ class _Written(Expressions):
         return name_text(node.id), ATOM
 
     def _subscript(self, node: ast.Subscript, values: Mapping[str, str]) -> tuple[str, int]:
-        indices = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-        return subscripted(self.text(node.value, values), [self.text(index, values) for index in indices]), ATOM
+        indices = [self.text(index, values) for index in ir.indices_of(node)]
+        return subscripted(self.text(node.value, values), indices), ATOM
 
     def _binop(self, node: ast.BinOp, values: Mapping[str, str]) -> tuple[str, int]:
         if isinstance(node.op, ast.MatMult):

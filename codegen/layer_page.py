@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from paddle_layers.config import loads
 from paddle_layers.define import Example, Input, LayerDefinition, Type
 from paddle_layers.define.checks.rules import rules_of
+from paddle_layers.define.functions.ir import global_names
 from paddle_layers.define.functions.point_functions import HELPERS, Function
 from paddle_layers.exchange.onnx_out.forms import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.kernels.selection import tuned_functions
@@ -286,7 +287,7 @@ def _helpers(calls: Iterable[Callable[..., Any]]) -> list[str]:
     waiting = list(calls)
     while waiting:
         call = waiting.pop(0)
-        for name in call.__code__.co_names:
+        for name in global_names(call.__code__):
             callee = call.__globals__.get(name)
             if callable(callee) and callee in HELPERS and callee not in found:
                 found[callee] = source_text(callee)

@@ -36,7 +36,8 @@ def text_of(source: str, dtype: str = "float32", indices=("i",), arrays=("x", "y
         ("for k in range(5, 0, -1):\n        return x[k]", "x[k]"),
         ("k = i\n    k -= 2\n    return x[k]", "x[k]"),
         ("k = i\n    k = k + 2\n    return x[k]", "x[numba.uint64(k)]"),
-        ("k, m = i, -1\n    return x[k]", "x[k]"),
+        ("k, m = i, -1\n    return x[k]", "x[numba.uint64(k)]"),
+        ("k, m = i, -1\n    return x[m]", "x[m]"),
         ("i = size\n    return x[i]", "x[i]"),
     ],
 )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import DefinitionError, suggestion
 from ..fields.tensors import Bias, Entries, Field, Input, Output, Param, Stat, State, Temp
 from ..fields.types import KINDS
+from ..functions.ir import is_name, stores_of
 from ..functions.point_functions import HELPERS, Function
 from ..functions.program import Program
 
@@ -128,7 +129,7 @@ def _error(call: Callable[..., Any], node: ast.AST, message: str) -> DefinitionE
 
 def _check_names(call: Callable[..., Any], program: Program, offered: set[str]) -> None:
     names = [node for node in ast.walk(program.tree) if isinstance(node, ast.Name)]
-    own = {*program.arguments, *(node.id for node in names if isinstance(node.ctx, ast.Store))}
+    own = {*program.arguments, *stores_of(program.tree)}
     scope = call.__globals__
     for node in names:
         if node.id in own or node.id in scope or hasattr(builtins, node.id):
@@ -233,7 +234,7 @@ def _check_own_target(layer: LayerDefinition, function: Function, program: Progr
             remedy = 'to process a sequence in order, write `scan="forward"` or `scan="back"`'
         else:
             remedy = 'to read the previous row, declare sequences, axes `"T:S C"`, and `scan="forward"`'
-        node = next(n for n in ast.walk(program.tree) if isinstance(n, ast.Name) and n.id == name)
+        node = next(node for node in ast.walk(program.tree) if is_name(node, name))
         raise _error(
             function.call, node, f"reads its target `{name}`, but elements are computed in any order; {remedy}"
         )

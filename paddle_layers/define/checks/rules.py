@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import textwrap
 from collections import ChainMap
@@ -15,6 +14,7 @@ from typing import Any
 from paddle_layers.schema import layer_def_pb2 as pb
 
 from ..errors import require
+from ..functions.ir import copied, stores_of
 
 
 def rules_of(hooks: Iterable[Callable[..., Any]]) -> list[pb.RuleDef]:
@@ -32,13 +32,13 @@ def _rules(
     if tree is None:
         return
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    assigned = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
     # A parameter that is assigned in the function no longer has the caller's value.
-    inline = _Inline({name: value for name, value in given.items() if name not in assigned})
+    assigned = stores_of(tree)
+    known = {name: value for name, value in given.items() if name not in assigned}
     scope = _scope(function)
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
         called = _resolved(call.func, scope)
-        arguments = {name: inline.visit(copy.deepcopy(node)) for name, node in _arguments(call, called).items()}
+        arguments = {name: copied(node, known) for name, node in _arguments(call, called).items()}
         if called is require and arguments:
             condition, subject, message = arguments.values()
             yield pb.RuleDef(subject=_text(subject), condition=ast.unparse(condition), message=_text(message))
@@ -93,16 +93,6 @@ def _arguments(call: ast.Call, called: Any) -> dict[str, ast.expr]:
 
 def _is_plain(value: object) -> bool:
     return value is None or isinstance(value, (bool, int, float, str))
-
-
-class _Inline(ast.NodeTransformer):
-    """Put what is given in the place of arguments."""
-
-    def __init__(self, given: Mapping[str, ast.expr]) -> None:
-        self.given = given
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        return self.given.get(node.id, node)
 
 
 def _text(node: ast.expr) -> str:

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from ..errors import DefinitionError
 from ..fields.tensors import Field, Output
+from ..functions import ir
 from ..functions.derivatives import is_zero, multiply
 from ..functions.point_functions import Function
-from ..functions.program import Program, copied, loads_of, names_of, parts_of, without_dead_code
-from ..functions.tangents import NotDerivable, Tangent, compiled, function_tree, load
+from ..functions.program import Program, without_dead_code
+from ..functions.tangents import NotDerivable, Tangent, compiled
 
 if TYPE_CHECKING:
     from .layers import LayerDefinition
@@ -90,11 +91,10 @@ class _Gradient(Tangent):
         self.missing = [name for name in origin.indices if name not in self.own]
         """Indices of the output over which the gradient is summed."""
         self.iterations = set(self.own) - set(origin.indices)
-        at = ", ".join(origin.indices)
-        self.slope = ast.parse(f"d{self.out.name}[{at}]", mode="eval").body
+        self.slope = ir.element(f"d{self.out.name}", origin.indices)
         has_bias = layer.bias is not None and self.out is next(iter(layer.outputs.values()))
         if not has_bias and self.out.name not in self.stored:
-            self.output = ast.parse(f"{self.out.name}[{at}]", mode="eval").body
+            self.output = ir.element(self.out.name, origin.indices)
 
     def _check_origin(self) -> None:
         origin, name = self.origin, self.target.name
@@ -128,25 +128,25 @@ class _Gradient(Tangent):
     def _is_element_load(self, node: ast.AST) -> TypeGuard[ast.Subscript]:
         if not (isinstance(node, ast.Subscript) and self._is_element(node)):
             return False
-        parts = parts_of(node)
+        parts = ir.indices_of(node)
         return len(parts) == len(self.target.indices) and not any(isinstance(part, ast.Slice) for part in parts)
 
     def _own_indices(self) -> list[str]:
         """The names of the indices at which the tensor is read."""
         axes = [axis for axis in self.target.axes if axis.index_name]
         loads = (node for node in ast.walk(self.program.tree) if isinstance(node, ast.Subscript))
-        places = {ast.unparse(load): load for load in loads if self._is_element(load)}
+        places = {ast.unparse(read): read for read in loads if self._is_element(read)}
         if len(places) > 1:
             first, second = list(places)[:2]
             raise NotDerivable(f"it reads both `{first}` and `{second}`", places[second])
-        (load,) = places.values()
+        (read,) = places.values()
         indices: list[str] = []
-        for part, axis in zip(parts_of(load), axes, strict=True):
+        for part, axis in zip(ir.indices_of(read), axes, strict=True):
             if not isinstance(part, ast.Name) or part.id in indices or not self._spans(part.id, axis.name):
                 raise NotDerivable(
-                    f"it reads `{ast.unparse(load)}`, where `{ast.unparse(part)}` is neither an index of "
+                    f"it reads `{ast.unparse(read)}`, where `{ast.unparse(part)}` is neither an index of "
                     f"`{self.out.name}` along the same axis nor the variable of a loop over the whole axis",
-                    load,
+                    read,
                 )
             indices.append(part.id)
         return indices
@@ -156,7 +156,7 @@ class _Gradient(Tangent):
         if index in self.origin.indices:
             own = [one.name for one in self.out.axes if one.index_name == index]
             return own == [axis] and index not in self.stored
-        loops = [n for n in ast.walk(self.program.tree) if isinstance(n, ast.For) and names_of(n.target) == {index}]
+        loops = [n for n in ast.walk(self.program.tree) if isinstance(n, ast.For) and ir.names_of(n.target) == {index}]
         sizes = {axis} | {
             f"{name}.shape[{place}]"
             for name, field in self.layer.fields.items()
@@ -174,12 +174,12 @@ class _Gradient(Tangent):
         if self.constant:
             return None
         body = self.block(self.program.tree.body)
-        returned = [n.value for part in body for n in ast.walk(part) if isinstance(n, ast.Return)]
+        returned = [node.value for node in ir.nodes_of(body) if isinstance(node, ast.Return)]
         if all(value is None or is_zero(value) or ast.unparse(value) == "math.nan" for value in returned):
             return None
         body = without_dead_code(body)
         for name, loop in self.sums.items():
-            if name in loads_of(body):
+            if name in ir.loads_of(body):
                 raise NotDerivable(
                     f"the derivative requires `{name}`, the result of a loop over `{self.variable}`: "
                     "compute it in a separate Temp",
@@ -187,7 +187,7 @@ class _Gradient(Tangent):
                 )
         if self.missing:
             body = self._summed(body)
-        lead, loads = self.target.indices, loads_of(body)
+        lead, loads = self.target.indices, ir.loads_of(body)
         renamed = {name: f"{name}_" for name in lead if name not in self.own}
         renamed |= dict(zip(self.own, lead, strict=True))
         result = [] if self.output is None else [self.out.name]
@@ -195,9 +195,9 @@ class _Gradient(Tangent):
         args = [*lead, *(name for name in arguments if name in loads)]
         self._check_rows(args)
         name = f"{self.layer.name}_d{self.target.name}"
-        tree = function_tree(self.program.tree, name, args, [copied(part, renamed) for part in body])
-        call = compiled(tree, self.call, self.helpers, f"`{self.origin.name}`")
-        function = Function("gradient", (self.target,), call, Program(tree, self.program.place), derived=True)
+        program = Program.build(name, args, ir.copied(body, renamed), self.program)
+        call = compiled(program, self.call, self.helpers, f"`{self.origin.name}`")
+        function = Function("gradient", (self.target,), call, program, derived=True)
         function.file, function.line = self.origin.file, self.origin.line
         return function
 
@@ -209,15 +209,12 @@ class _Gradient(Tangent):
 
     def _summed(self, body: list[ast.stmt]) -> list[ast.stmt]:
         """The sum of the results over the missing indices."""
-        total = "total" if not any("total" in names_of(part) for part in body) else "total_"
+        total = "total" if "total" not in ir.names_of(body) else "total_"
         inner = _accumulated(body, total)
         for name in reversed(self.missing):
             size = f"d{self.out.name}.shape[{self.origin.indices.index(name)}]"
-            loop = ast.parse(f"for {name} in range({size}):\n    pass").body[0]
-            assert isinstance(loop, ast.For)
-            loop.body, inner = inner, [loop]
-        first, last = ast.parse(f"{total} = 0.0").body[0], ast.Return(load(total))
-        return [first, *inner, last]
+            inner = [ir.loop_over(name, size, inner)]
+        return [ir.assign(total, ast.Constant(0.0)), *inner, ast.Return(ir.load(total))]
 
 
 def _accumulated(body: list[ast.stmt], total: str) -> list[ast.stmt]:

@@ -6,11 +6,11 @@ A GPU thread cannot allocate memory: a function that creates a list, a string or
 from __future__ import annotations
 
 import ast
-import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from ..functions.ir import bindings_of, indices_of, nodes_of
 from ..functions.point_functions import HELPERS, Function
 from ..functions.program import Program
 from .derived_facts import example_bodies
@@ -54,14 +54,15 @@ class _GpuCheck:
         self.call, self.tree, self.callers = call, tree, (*callers, call)
         self.axes = dict(axes)
         """How many axes the arrays have that are known by a name; another name is a number."""
-        for target, value in self._assignments():
+        for target, value, statement in bindings_of(tree):
             if isinstance(target, ast.Name):
-                self.axes[target.id] = max(self.axes.get(target.id, 0), self._axes(value))
+                own = self._axes(value) - isinstance(statement, ast.For)
+                self.axes[target.id] = max(self.axes.get(target.id, 0), own)
         self.harmless = {id(node) for parent in ast.walk(tree) for node in _harmless(parent)}
 
     def suits_gpus(self) -> bool:
         """Whether nothing in it needs the CPU."""
-        return not any(self._needs_cpu(node) for statement in self.tree.body for node in ast.walk(statement))
+        return not any(map(self._needs_cpu, nodes_of(self.tree.body)))
 
     def _needs_cpu(self, node: ast.AST) -> bool:
         if isinstance(node, ast.List) or (isinstance(node, ast.Constant) and isinstance(node.value, str)):
@@ -82,17 +83,6 @@ class _GpuCheck:
         axes = dict(zip(program.arguments, map(self._axes, node.args), strict=False))
         return not _GpuCheck(called, program.tree, axes, self.callers).suits_gpus()
 
-    def _assignments(self) -> Iterator[tuple[ast.expr, ast.expr]]:
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Assign):
-                target, value = node.targets[0], node.value
-                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
-                    yield from zip(target.elts, value.elts, strict=False)
-                else:
-                    yield target, value
-            elif isinstance(node, ast.For):
-                yield node.target, ast.Subscript(node.iter, ast.Constant(0), ast.Load())
-
     def _axes(self, node: ast.expr) -> int:
         """The number of axes of a value; 0 for a number."""
         if isinstance(node, ast.Name):
@@ -102,8 +92,8 @@ class _GpuCheck:
         if isinstance(node, (ast.Tuple, ast.List)):
             return max((self._axes(part) + 1 for part in node.elts if self._axes(part)), default=0)
         if isinstance(node, ast.Subscript):
-            parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-            return max(self._axes(node.value) - sum(not isinstance(part, ast.Slice) for part in parts), 0)
+            fixed = sum(not isinstance(part, ast.Slice) for part in indices_of(node))
+            return max(self._axes(node.value) - fixed, 0)
         return 0
 
 
@@ -131,4 +121,4 @@ def _harmless(node: ast.AST) -> list[ast.expr]:
 
 @lru_cache(maxsize=1 << 10)
 def _program(helper: Call) -> Program:
-    return Program.parse(inspect.getsource(helper))
+    return Program.of(helper)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..fields.tensors import Field, Param, State
+from ..functions.ir import bindings_of, indices_of, names_of, stores_of
 from ..functions.point_functions import Function
 
 if TYPE_CHECKING:
@@ -44,9 +45,8 @@ class _RowAccessAnalysis:
 
     def stays_in_its_sample(self) -> bool:
         """Whether no use of a tensor leaves the sample."""
-        names = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name)]
-        stored = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-        return not stored & self.own and all(self._is_fine(node) for node in names)
+        names = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        return not stores_of(self.tree) & self.own and all(self._is_fine(node) for node in names)
 
     def _is_fine(self, node: ast.Name) -> bool:
         if node.id not in self.function.args:
@@ -61,11 +61,11 @@ class _RowAccessAnalysis:
         use = self._subscript(node, field)
         if use is None:
             return self._is_shape(node, field) or self._is_test_for_none(node)
-        index = use.slice.elts[0] if isinstance(use.slice, ast.Tuple) else use.slice
+        index = indices_of(use)[0]
         if node.id in starts:
-            return bool(_names(index) & self.near)
+            return bool(names_of(index) & self.near)
         if node.id in entries or (field is not None and field.axes[0].name in self.layer.groups):
-            return bool(_names(index) & self.near)
+            return bool(names_of(index) & self.near)
         return isinstance(index, ast.Name) and index.id in self.own
 
     def _subscript(self, node: ast.expr, field: Field | None) -> ast.Subscript | None:
@@ -107,12 +107,7 @@ class _RowAccessAnalysis:
 
     def _counted_from_own(self) -> set[str]:
         """Own indices, and names that get a value made from them, by assignment or as loop variables."""
-        steps: list[tuple[set[str], set[str]]] = []
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.For):
-                steps.append((_names(node.target), _names(node.iter)))
-            elif isinstance(node, ast.Assign):
-                steps.append((_names(node.targets[0]), _names(node.value)))
+        steps = [(names_of(target), names_of(value)) for target, value, _ in bindings_of(self.tree)]
         near: set[str] = set()
         found = set(self.own)
         # A fixed point: a loop may use a variable before the line that assigns it.
@@ -121,7 +116,3 @@ class _RowAccessAnalysis:
             for targets, sources in steps:
                 found |= targets if sources & near else set()
         return found
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}

@@ -6,6 +6,8 @@ import ast
 import functools
 from collections.abc import Mapping
 
+from .ir import expression
+
 ZERO, ONE = ast.Constant(0.0), ast.Constant(1.0)
 
 RULES: dict[str, tuple[str, ...]] = {
@@ -127,9 +129,7 @@ def partial_derivative(function: str, place: int, values: Mapping[str, ast.expr]
     return _filled(_rule(RULES[function][place]), values)
 
 
-@functools.cache
-def _rule(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+_rule = functools.cache(expression)
 
 
 def _filled(node: ast.expr, values: Mapping[str, ast.expr]) -> ast.expr:

@@ -14,6 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from ..errors import DefinitionError, suggestion
 from ..fields.tensors import Entries, Field, Input, Output
+from .ir import global_names, nodes_of
 from .program import Program
 
 P = ParamSpec("P")
@@ -219,7 +220,7 @@ class Function:
         if self.python:  # what it is given cannot be written
             return
         try:
-            nodes = ast.walk(self.program.tree)
+            nodes = nodes_of(self.program.tree)
             stores = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
         except OSError:  # typed at a prompt: there is no text to read
             return
@@ -233,7 +234,7 @@ class Function:
 
 def _check_globals(call: Callable[..., Any], name: str) -> None:
     code, scope = call.__code__, call.__globals__
-    for used in code.co_names:
+    for used in global_names(code):
         found = scope.get(used)
         if found is None and (used in _BUILTINS or used in _MATH or not hasattr(builtins, used)):
             continue  # an attribute such as `shape`, or a builtin that numba knows

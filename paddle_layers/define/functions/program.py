@@ -6,9 +6,11 @@ import ast
 import copy
 import inspect
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Any
+
+from . import ir
 
 
 class Program:
@@ -39,12 +41,35 @@ class Program:
         program.place = call.__code__.co_filename, call.__code__.co_firstlineno
         return program
 
+    @classmethod
+    def build(cls, name: str, arguments: Iterable[str], body: list[ast.stmt], origin: Program | None = None) -> Program:
+        """A function of these statements; new ones are at the line of the function `origin`, from which it is made."""
+        given = ast.arguments([], [ast.arg(argument) for argument in arguments], None, [], [], None, [])
+        tree = ast.FunctionDef(name, given, body, [])
+        if origin is not None:
+            ast.copy_location(tree, origin.tree)
+        return cls(ast.fix_missing_locations(tree), origin.place if origin is not None else None)
+
     def named(self, name: str) -> Program:
         """The same function by another name."""
         # Shallow: only the name differs, and trees are never changed.
         tree = copy.copy(self.tree)
         tree.name = name
         return Program(tree, self.place)
+
+    def rewritten(self, body: list[ast.stmt], arguments: Iterable[str] | None = None) -> Program:
+        """The same function with another body, and with other arguments if these are given."""
+        tree = copy.copy(self.tree)
+        tree.body = body
+        if arguments is not None:
+            tree.args = copy.copy(tree.args)
+            tree.args.args = [ast.arg(argument) for argument in arguments]
+        return Program(ast.fix_missing_locations(tree), self.place)
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        """A copy of the statements, which may be changed."""
+        return ir.copied(self.tree.body)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -59,7 +84,7 @@ class Program:
     @cached_property
     def names(self) -> frozenset[str]:
         """Names that occur outside the argument list."""
-        return frozenset(node.id for part in self.tree.body for node in ast.walk(part) if isinstance(node, ast.Name))
+        return frozenset(ir.names_of(self.tree.body))
 
     def reads(self, name: str) -> bool:
         """Whether values of the tensor `name` are read: `x.shape` and `len(x)` read none."""
@@ -73,7 +98,7 @@ class Program:
         """Whether `name` is read at the element's own indices only, so that the result may take its place."""
         key = (name, tuple(indices))
         if key not in self._own_element:
-            own = {id(node.value) for node, parts in self._subscripts if _is_name(node.value, name) and parts == key[1]}
+            own = {id(node.value) for node in self._subscripts if ir.is_element(node, indices)}
             uses = self.value_uses(name)
             self._own_element[key] = not self._assigned & set(indices) and all(id(node) in own for node in uses)
         return self._own_element[key]
@@ -87,23 +112,21 @@ class Program:
 
     def only_subscripts(self, indices: Sequence[str]) -> bool:
         """Whether the indices occur as bare subscripts only; then they may be unsigned, and loops vectorise."""
-        bare = {id(part) for node, _ in self._subscripts for part in parts_of(node)}
-        return all(id(node) in bare for node in ast.walk(self.tree) if _is_name(node, *indices))
+        bare = {id(part) for node in self._subscripts for part in ir.indices_of(node)}
+        return all(id(node) in bare for node in ast.walk(self.tree) if ir.is_name(node, *indices))
 
     @cached_property
     def has_loops(self) -> bool:
         """Whether an element takes more than one pass through its text."""
-        return any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(self.tree))
+        return any(isinstance(node, ir.LOOPS) for node in ast.walk(self.tree))
 
     @cached_property
-    def _subscripts(self) -> list[tuple[ast.Subscript, tuple[str | None, ...]]]:
-        """Subscripts, each with its parts as far as they are names."""
-        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Subscript)]
-        return [(node, tuple(p.id if isinstance(p, ast.Name) else None for p in parts_of(node))) for node in nodes]
+    def _subscripts(self) -> list[ast.Subscript]:
+        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Subscript)]
 
     @cached_property
     def _assigned(self) -> set[str]:
-        return {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+        return ir.stores_of(self.tree)
 
     @cached_property
     def _value_uses(self) -> dict[str, list[ast.Name]]:
@@ -114,7 +137,7 @@ class Program:
             if isinstance(node, ast.Attribute) and node.attr == "shape":
                 # The shape of a tensor is known without its values: such a use keeps no buffer alive.
                 shape_only |= {id(inner) for inner in ast.walk(node.value)}
-            elif isinstance(node, ast.Call) and _is_name(node.func, "len"):
+            elif isinstance(node, ast.Call) and ir.is_name(node.func, "len"):
                 shape_only |= {id(argument) for argument in node.args}
             elif isinstance(node, ast.Name):
                 names.append(node)
@@ -123,26 +146,6 @@ class Program:
             if id(node) not in shape_only:
                 found.setdefault(node.id, []).append(node)
         return found
-
-
-def _is_name(node: ast.AST, *names: str) -> bool:
-    return isinstance(node, ast.Name) and node.id in names
-
-
-def parts_of(node: ast.Subscript) -> list[ast.expr]:
-    """The indices of a subscript."""
-    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-
-
-def names_of(node: ast.AST) -> set[str]:
-    """All names in a tree."""
-    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-
-
-def loads_of(body: list[ast.stmt]) -> set[str]:
-    """The names that statements read."""
-    nodes = (node for part in body for node in ast.walk(part))
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
 
 
 def without_dead_code(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -157,53 +160,26 @@ def _add_needed(body: list[ast.stmt], needed: set[str]) -> bool:
     """Add the names that the needed statements read; whether there are new ones."""
     before = len(needed)
     for statement in body:
-        if isinstance(statement, (ast.If, ast.For)):
-            for part in _blocks(statement):
-                _add_needed(part, needed)
-            if any(_needed(part, needed) for part in _blocks(statement)):
-                needed |= names_of(statement.test if isinstance(statement, ast.If) else statement.iter)
-        elif _needed([statement], needed):
-            needed |= loads_of([statement])
+        head = ir.head_of(statement)
+        for part in ir.blocks_of(statement):
+            _add_needed(part, needed)
+        if _needed([statement], needed):
+            needed |= ir.loads_of([statement] if head is None else [head])
     return len(needed) > before
 
 
 def _needed(body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:
     statements: list[ast.stmt] = []
     for statement in body:
-        if isinstance(statement, (ast.If, ast.For)):
-            blocks = [_needed(part, needed) for part in _blocks(statement)]
-            if isinstance(statement, ast.If) and any(blocks):
-                new: ast.stmt = ast.If(statement.test, blocks[0] or [ast.Pass()], blocks[1])
-                statements.append(ast.copy_location(new, statement))
-            elif isinstance(statement, ast.For) and any(blocks):
-                statements.append(
-                    ast.copy_location(ast.For(statement.target, statement.iter, blocks[0], []), statement)
-                )
-        elif isinstance(statement, ast.Return):
+        blocks = [_needed(part, needed) for part in ir.blocks_of(statement)]
+        if isinstance(statement, ast.Return):
             return [*statements, statement]
-        elif any(names_of(target) & needed for target in _targets(statement)):
+        if isinstance(statement, ast.If) and any(blocks):
+            new: ast.stmt = ast.If(statement.test, blocks[0] or [ast.Pass()], blocks[1])
+            statements.append(ast.copy_location(new, statement))
+        elif isinstance(statement, ast.For) and any(blocks):
+            new = ast.For(statement.target, statement.iter, blocks[0], [])
+            statements.append(ast.copy_location(new, statement))
+        elif not blocks and any(ir.names_of(target) & needed for target in ir.targets_of(statement)):
             statements.append(statement)
     return statements
-
-
-def _targets(statement: ast.stmt) -> list[ast.expr]:
-    """The targets of an assignment; none of another statement."""
-    if isinstance(statement, ast.Assign):
-        return statement.targets
-    return [statement.target] if isinstance(statement, ast.AugAssign) else []
-
-
-def _blocks(statement: ast.If | ast.For) -> list[list[ast.stmt]]:
-    return [statement.body, statement.orelse]
-
-
-def copied(node: Any, names: Mapping[str, str]) -> Any:
-    """A copy with other names, in which no node occurs twice."""
-    if isinstance(node, list):
-        return [copied(one, names) for one in node]
-    if not isinstance(node, ast.AST):
-        return node
-    fields = {name: copied(value, names) for name, value in ast.iter_fields(node)}
-    if isinstance(node, ast.Name):
-        fields["id"] = names.get(node.id, node.id)
-    return ast.copy_location(type(node)(**fields), node)

@@ -9,6 +9,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from . import ir
 from .derivatives import (
     CASTS,
     CONSTANT,
@@ -24,7 +25,7 @@ from .derivatives import (
     select,
 )
 from .point_functions import HELPERS
-from .program import Program, copied, names_of, without_dead_code
+from .program import Program, without_dead_code
 
 Call = Callable[..., Any]
 
@@ -60,9 +61,8 @@ class Tangent:
         self.returned: ast.expr | None = None
         self.known: dict[str, ast.expr] = {}
         """Derivatives of local names, where they are short."""
-        names = [node for node in ast.walk(program.tree) if isinstance(node, ast.Name)]
-        self.stored = [node.id for node in names if isinstance(node.ctx, ast.Store)]
-        self.names = {node.id for node in names} | set(program.arguments)
+        self.stored = ir.occurrences(program.tree, ast.Store)
+        self.names = ir.names_of(program.tree) | set(program.arguments)
         self.changing = {name for name in self.stored if self.stored.count(name) > 1 or name in program.arguments}
         self.active = set[str]() if tensor else {variable}
         self.known |= dict.fromkeys(self.active, ONE)
@@ -107,7 +107,7 @@ class Tangent:
         if self._is_element(node):
             return ONE
         if isinstance(node, ast.Name):
-            return self.known.get(node.id) or load(self.tangent(node.id))
+            return self.known.get(node.id) or ir.load(self.tangent(node.id))
         if isinstance(node, ast.IfExp):
             return select(node.test, self.derivative(node.body), self.derivative(node.orelse))
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
@@ -152,7 +152,7 @@ class Tangent:
         total: ast.expr = ZERO
         for place, derivative in enumerate(derivatives):
             if not is_zero(derivative):
-                partial = load(self._partial(helper, place, node))
+                partial = ir.load(self._partial(helper, place, node))
                 total = add(total, multiply(ast.Call(partial, node.args, []), derivative))
         return total
 
@@ -219,13 +219,13 @@ class Tangent:
                     self._check_iteration(statement)
                     return self.block(statement.body)
                 # Another loop with a variable of the same name, which becomes an index.
-                other: ast.For = copied(statement, {statement.target.id: f"{statement.target.id}_"})
+                other: ast.For = ir.copied(statement, {statement.target.id: f"{statement.target.id}_"})
                 statement = other
             before = self._settled([statement])
             return [*before, ast.For(statement.target, statement.iter, self._branch(statement.body), [])]
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             name = statement.target.id
-            value: ast.expr = ast.BinOp(load(name), statement.op, statement.value)
+            value: ast.expr = ir.sum_of(statement)
         elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             name, value = statement.targets[0].id, statement.value
         elif isinstance(statement, (ast.Pass, ast.Assign)):
@@ -240,20 +240,18 @@ class Tangent:
         nodes = list(ast.walk(derivative))
         changing = {*self.changing, *map(self.tangent, self.stored)}
         most = INLINE_BRANCHES if any(isinstance(node, ast.IfExp) for node in nodes) else INLINE
-        if len(nodes) <= most and not names_of(derivative) & changing:
+        if len(nodes) <= most and not ir.names_of(derivative) & changing:
             self.known[name] = derivative
             return []
         self.known.pop(name, None)
-        if isinstance(derivative, ast.BinOp) and ast.dump(derivative.left) == ast.dump(load(self.tangent(name))):
+        if isinstance(derivative, ast.BinOp) and ast.dump(derivative.left) == ast.dump(ir.load(self.tangent(name))):
             return [ast.AugAssign(ast.Name(self.tangent(name), ast.Store()), derivative.op, derivative.right)]
-        return [ast.Assign([ast.Name(self.tangent(name), ast.Store())], derivative)]
+        return [ir.assign(self.tangent(name), derivative)]
 
     def _settled(self, statements: Sequence[ast.stmt]) -> list[ast.stmt]:
         """Assignments of the known derivatives of names to which the statements assign."""
-        nodes = (node for statement in statements for node in ast.walk(statement))
-        names = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-        settled = {name: self.known.pop(name) for name in sorted(names & self.known.keys())}
-        return [ast.Assign([ast.Name(self.tangent(name), ast.Store())], value) for name, value in settled.items()]
+        names = sorted(ir.stores_of(statements) & self.known.keys())
+        return [ir.assign(self.tangent(name), self.known.pop(name)) for name in names]
 
     def _branch(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """A block that is not always executed, or several times: what it knows is not known after it."""
@@ -274,48 +272,35 @@ class Tangent:
     def _check_iteration(self, loop: ast.For) -> None:
         """Iterations must not depend on each other, but for sums that no iteration reads."""
         over = f"the loop over `{self.variable}`"
-        nodes = [node for statement in loop.body for node in ast.walk(statement)]
+        nodes = list(ir.nodes_of(loop.body))
         for node in nodes:
             if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.While)):
                 raise NotDerivable(f"a `{type(node).__name__.lower()}` in {over}", node)
-        own = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        own = ir.stores_of(loop.body)
         defined = self._check_order(loop.body, own, set())
         sums = own - defined
         for node in nodes:
-            if isinstance(node, ast.Assign) and any(names_of(target) & sums for target in node.targets):
+            if isinstance(node, ast.Assign) and any(ir.names_of(target) & sums for target in node.targets):
                 raise NotDerivable(f"`{ast.unparse(node)}` depends on the order of {over}", node)
         self.sums |= dict.fromkeys(sums, loop)
-        loops = [
-            node
-            for node in ast.walk(self.program.tree)
-            if isinstance(node, ast.For) and names_of(node.target) & self.iterations
-        ]
-        inside = {id(node) for one in loops for node in ast.walk(one)}
+        loops = (node for node in ast.walk(self.program.tree) if isinstance(node, ast.For))
+        inside = {id(node) for node in ir.nodes_of(one for one in loops if ir.names_of(one.target) & self.iterations)}
         for node in ast.walk(self.program.tree):
-            if isinstance(node, ast.Name) and node.id in defined | names_of(loop.target) and id(node) not in inside:
+            if isinstance(node, ast.Name) and node.id in defined | ir.names_of(loop.target) and id(node) not in inside:
                 raise NotDerivable(f"`{node.id}` occurs outside of {over}, too", node)
 
     def _check_order(self, statements: list[ast.stmt], own: set[str], defined: set[str]) -> set[str]:
         """The names that a block defines before it reads them; raises for one that it reads from before."""
         for statement in statements:
-            parts: list[ast.expr] = []
-            if isinstance(statement, ast.If):
-                parts, inner = [statement.test], [statement.body, statement.orelse]
-            elif isinstance(statement, ast.For):
-                parts, inner = [statement.iter], [statement.body]
-                defined = defined | names_of(statement.target)
-            else:
-                parts = [statement.value] if isinstance(statement, (ast.Assign, ast.AugAssign)) else []
-                inner = []
-            for part in parts:
-                for name in sorted(names_of(part) & own - defined):
-                    raise NotDerivable(
-                        f"`{name}` depends on earlier iterations of the loop over `{self.variable}`", part
-                    )
-            if isinstance(statement, ast.Assign):
-                defined = defined | {name for target in statement.targets for name in names_of(target)}
+            head, inner = ir.head_of(statement), ir.blocks_of(statement)
+            read = [head] if head is not None else [statement.value] if isinstance(statement, ir.BINDINGS) else []
+            for name in sorted(ir.names_of(read) & own - defined):
+                reason = f"`{name}` depends on earlier iterations of the loop over `{self.variable}`"
+                raise NotDerivable(reason, read[0])
+            if isinstance(statement, (ast.For, ast.Assign)):
+                defined = defined | ir.names_of(ir.targets_of(statement))
             branches = [self._check_order(block, own, defined) for block in inner]
-            if len(branches) == 2:
+            if isinstance(statement, ast.If):
                 defined = branches[0] & branches[1]
         return defined
 
@@ -344,8 +329,8 @@ def derived_helper(helper: Call, argument: str) -> Call:
             del _DERIVED_HELPERS[key]
             raise
         name = f"{helper.__name__}_d{argument}"
-        tree = function_tree(program.tree, name, program.arguments, [copied(part, {}) for part in body])
-        call = compiled(tree, helper, tangent.helpers, f"the helper `{helper.__name__}`")
+        derived = Program.build(name, program.arguments, ir.copied(body), program)
+        call = compiled(derived, helper, tangent.helpers, f"the helper `{helper.__name__}`")
         HELPERS[call] = name
         _DERIVED_HELPERS[key] = call
     derivative = _DERIVED_HELPERS[key]
@@ -354,26 +339,14 @@ def derived_helper(helper: Call, argument: str) -> Call:
     return derivative
 
 
-def function_tree(origin: ast.FunctionDef, name: str, args: Sequence[str], body: list[ast.stmt]) -> ast.FunctionDef:
-    """A function with another body."""
-    tree = ast.parse(f"def {name}({', '.join(args)}):\n    pass").body[0]
-    assert isinstance(tree, ast.FunctionDef)
-    tree.body = body
-    return ast.fix_missing_locations(ast.copy_location(tree, origin))
-
-
-def compiled(tree: ast.FunctionDef, origin: Call, helpers: Mapping[str, Call], of: str) -> Call:
+def compiled(program: Program, origin: Call, helpers: Mapping[str, Call], of: str) -> Call:
     """The function, whose source `inspect` finds."""
-    head, _, rest = ast.unparse(tree).partition("\n")
+    name = program.tree.name
+    head, _, rest = program.text.partition("\n")
     text = f"{head}\n    # Derived from {of}.\n{rest}\n"
-    file = f"<derivative {origin.__module__}.{tree.name}>"
+    file = f"<derivative {origin.__module__}.{name}>"
     linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file
     scope = {"math": math, **origin.__globals__, **helpers}
     exec(compile(text, file, "exec"), scope)  # made of the parsed source of the author
-    call: Call = scope[tree.name]
+    call: Call = scope[name]
     return call
-
-
-def load(name: str) -> ast.Name:
-    """A name that is read."""
-    return ast.Name(name, ast.Load())

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.program import Program
 
 from .drivers import Array, Kernel, Spec
@@ -36,8 +36,7 @@ class InlineExpression(NamedTuple):
 
     def nodes(self) -> Iterator[ast.AST]:
         """All nodes of the expressions."""
-        for part in (*self.given.values(), self.result):
-            yield from ast.walk(part)
+        return ir.nodes_of([*self.given.values(), self.result])
 
 
 # Equal pairs give the same object, so machine code is looked up once per kind of launch: DenseNet-121's 1,900 launches
@@ -67,11 +66,11 @@ def merged_kernel(first: Kernel, second: Kernel, passed: tuple[str, ...]) -> Mer
     behind = _Renamed(names[1], second.indices, lead.indices, dict.fromkeys(passed, value))
     body = [
         *before.assignments(one),
-        _assign(value, ast.Call(_name("real"), [before.of(one.result)], [])),  # rounded as in memory
+        ir.assign(value, ast.Call(ir.load("real"), [before.of(one.result)], [])),  # rounded as in memory
         *behind.assignments(other),
         ast.Return(behind.of(other.result)),
     ]
-    used = {node.id for statement in body for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    used = ir.names_of(body)
     # Targets come first in the tables of a driver.
     target = names[1][second.targets[0]]
     specs: dict[str, Spec] = {target: _target(lead)}
@@ -80,11 +79,11 @@ def merged_kernel(first: Kernel, second: Kernel, passed: tuple[str, ...]) -> Mer
         for name, spec in kernel.args.items():
             if called[name] in used:
                 specs.setdefault(called[name], _target(lead) if reshaped and isinstance(spec, Array) else spec)
-    arguments = [ast.arg(name) for name in (*lead.indices, *specs) if name in used]
+    arguments = [name for name in (*lead.indices, *specs) if name in used]
     merged = replace(
         lead,
         name=f"{first.name}_{second.name}",
-        program=_function(arguments, body),
+        program=Program.build("merged", arguments, body),
         helpers=helpers,
         targets=(target,),
         args=specs,
@@ -92,11 +91,6 @@ def merged_kernel(first: Kernel, second: Kernel, passed: tuple[str, ...]) -> Mer
     )
     left = [{name: new for name, new in called.items() if new in specs} for called in names]
     return Merged(merged, leads, tuple(left))
-
-
-def _function(arguments: list[ast.arg], body: list[ast.stmt]) -> Program:
-    tree = ast.FunctionDef("merged", ast.arguments([], arguments, None, [], [], None, []), body, [])
-    return Program(ast.fix_missing_locations(tree))
 
 
 def value_of(kernel: Kernel) -> InlineExpression | None:
@@ -119,24 +113,16 @@ def value_of(kernel: Kernel) -> InlineExpression | None:
         else:
             return None
     if kernel.accumulate:
-        result = ast.BinOp(ast.Subscript(_name(kernel.targets[0]), _place(kernel.indices)), ast.Add(), result)
+        result = ast.BinOp(ir.element(kernel.targets[0], kernel.indices), ast.Add(), result)
     return InlineExpression(given, result)
 
 
 def _is_flat(kernel: Kernel, value: InlineExpression) -> bool:
     """Whether the indices only select the element, so that others may replace them."""
-    own = {id(part) for node in value.nodes() if is_own(node, kernel.indices) for part in ast.walk(node)}
+    own = {id(part) for node in value.nodes() if ir.is_element(node, kernel.indices) for part in ast.walk(node)}
     arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
     names = (node for node in value.nodes() if isinstance(node, ast.Name) and node.id in {*arrays, *kernel.indices})
     return all(id(node) in own for node in names)
-
-
-def is_own(node: ast.AST, indices: tuple[str, ...]) -> bool:
-    """Whether it is an array's element at a function's own indices."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
-        return False
-    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    return [part.id if isinstance(part, ast.Name) else None for part in parts] == [*indices]
 
 
 class _Renamed(ast.NodeTransformer):
@@ -153,24 +139,24 @@ class _Renamed(ast.NodeTransformer):
 
     def assignments(self, value: InlineExpression) -> list[ast.stmt]:
         """The assigned names."""
-        return [_assign(self.names[name], self.of(part)) for name, part in value.given.items()]
+        return [ir.assign(self.names[name], self.of(part)) for name, part in value.given.items()]
 
     def of(self, value: ast.expr) -> ast.expr:
         """An expression."""
-        renamed = self.visit(copy.deepcopy(value))
+        renamed = self.visit(ir.copied(value))
         assert isinstance(renamed, ast.expr)
         return renamed
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if not is_own(node, self.indices):
+        if not ir.is_element(node, self.indices):
             return self.generic_visit(node)
         assert isinstance(node.value, ast.Name)
         if node.value.id in self.passed:
-            return _name(self.passed[node.value.id])
-        return ast.Subscript(_name(self.names[node.value.id]), _place(self.others))
+            return ir.load(self.passed[node.value.id])
+        return ir.element(self.names[node.value.id], self.others)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        return _name(self.names.get(node.id, node.id))
+        return ir.load(self.names.get(node.id, node.id))
 
 
 def _target(kernel: Kernel) -> Array:
@@ -191,17 +177,3 @@ def _free(name: str, taken: set[str]) -> str:
     found = next(one for one in tried if one not in taken)
     taken.add(found)
     return found
-
-
-def _place(indices: tuple[str, ...]) -> ast.expr:
-    """The subscript of an element."""
-    names: list[ast.expr] = [_name(index) for index in indices]
-    return ast.Tuple(names) if len(names) > 1 else names[0]
-
-
-def _assign(name: str, value: ast.expr) -> ast.stmt:
-    return ast.Assign([ast.Name(name, ast.Store())], value)
-
-
-def _name(name: str) -> ast.Name:
-    return ast.Name(name, ast.Load())

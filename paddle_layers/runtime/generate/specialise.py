@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 from collections.abc import Callable, Hashable, Mapping
 from types import CodeType
 from typing import Any
 
+from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.point_functions import HELPERS
 from paddle_layers.define.functions.program import Program
 
@@ -46,11 +46,11 @@ class _ConstantFolder(ast.NodeTransformer):
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         # Already in the precision that the author asked for.
-        if isinstance(node.func, ast.Name) and node.func.id in _CASTS and isinstance(node.args[0], ast.Constant):
+        if ir.is_name(node.func, *_CASTS) and isinstance(node.args[0], ast.Constant):
             return node
         self.generic_visit(node)
         # Nested pairs: the replacements have two arguments.
-        while _is_extreme(node) and len(node.args) > 2:
+        while ir.is_name(node.func, *_EXTREMES) and len(node.args) > 2:
             node.args[:2] = [ast.Call(node.func, node.args[:2], [])]
         return node
 
@@ -108,12 +108,8 @@ class _ConstantFolder(ast.NodeTransformer):
         return node
 
 
-def _is_extreme(node: ast.AST) -> bool:
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _EXTREMES
-
-
 def _real(node: ast.expr) -> ast.Call:
-    return ast.Call(ast.Name("real", ast.Load()), [node], [])
+    return ast.Call(ir.load("real"), [node], [])
 
 
 def _compare(op: ast.cmpop, left: Any, right: Any) -> bool | None:
@@ -139,7 +135,7 @@ def _numbers(call: Callable[..., Any]) -> tuple[tuple[str, float], ...]:
     """Module constants that a function reads, with their current values."""
     scope = call.__globals__
     # Read at every call and part of the cache key, since a module may be reloaded with other constants.
-    found = ((name, scope.get(name)) for name in call.__code__.co_names)
+    found = ((name, scope.get(name)) for name in ir.global_names(call.__code__))
     return tuple((n, value) for n, value in found if isinstance(value, (int, float)) and not isinstance(value, bool))
 
 
@@ -151,13 +147,10 @@ def _specialised(
     *,
     all_arguments: bool,
 ) -> Program:
-    folded = _ConstantFolder({**dict(numbers), **dict(known)}).visit(copy.deepcopy(program.tree))
-    assert isinstance(folded, ast.FunctionDef)
-    folded.body = _until_return(folded.body) or [ast.Pass()]
-    if not all_arguments:
-        names = Program(folded).names
-        folded.args.args = [argument for argument in folded.args.args if argument.arg in names]
-    return Program(ast.fix_missing_locations(folded), program.place)
+    folded = _ConstantFolder({**dict(numbers), **dict(known)}).visit(ir.copied(program.tree))
+    body = _until_return(folded.body) or [ast.Pass()]
+    read = program.arguments if all_arguments else ir.names_of(body)
+    return program.rewritten(body, [name for name in program.arguments if name in read])
 
 
 def _until_return(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -173,7 +166,7 @@ def helper_programs(call: Callable[..., Any]) -> dict[str, Program]:
     found: dict[str, Program] = {}
 
     def visit(function: Callable[..., Any]) -> None:
-        for name in function.__code__.co_names:
+        for name in ir.global_names(function.__code__):
             if name in _EXTREMES and name not in found:
                 found[name] = _EXTREMES[name]
             callee = function.__globals__.get(name)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddle_layers.define.functions.ir import LOOPS, Range, callee, range_of
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
@@ -149,19 +150,17 @@ def _cost_terms(program: Program) -> frozenset[_CostTerm]:
     stack: list[tuple[ast.AST, tuple[str, ...]]] = [(program.tree, ())]
     while stack:
         node, ends = stack.pop()
-        if isinstance(node, (ast.For, ast.While)):
+        if isinstance(node, LOOPS):
             ends = (*ends, _end(node))
-        call = node.func if isinstance(node, ast.Call) else None
-        called = call.id if isinstance(call, ast.Name) else ""
-        found.add(_CostTerm(ends, called, ELEMENTARY if isinstance(call, ast.Attribute) else 1))
+        called = callee(node)
+        found.add(_CostTerm(ends, called, ELEMENTARY if "." in called else 1))
         stack += [(child, ends) for child in ast.iter_child_nodes(node)]
     return frozenset(found)
 
 
-def _end(loop: ast.For | ast.While) -> str:
-    """Name of the size that bounds a loop; empty for any other loop."""
-    if isinstance(loop, ast.For) and isinstance(loop.iter, ast.Call) and len(loop.iter.args) == 1:
-        end = loop.iter.args[0]
-        if isinstance(end, ast.Name):
-            return end.id
+def _end(loop: ast.AST) -> str:
+    """Name of the size that bounds a loop from 0; empty for any other loop."""
+    match range_of(loop):
+        case Range(ast.Constant(0), ast.Name(end)):
+            return end
     return ""

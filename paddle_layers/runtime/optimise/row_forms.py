@@ -8,10 +8,10 @@ the device prefers inner loops over contiguous elements, else a weight.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from paddle_layers.define.functions.ir import copied, is_name
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel, indent
@@ -120,12 +120,10 @@ class _Scalar:
 def _without_index(program: Program) -> Program:
     class Arrays(ast.NodeTransformer):
         def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-            own = isinstance(node.slice, ast.Name) and node.slice.id == "i"
-            return node.value if own else self.generic_visit(node)
+            return node.value if is_name(node.slice, "i") else self.generic_visit(node)
 
-    tree = Arrays().visit(copy.deepcopy(program.tree))
-    tree.args.args = [argument for argument in tree.args.args if argument.arg != "i"]
-    return Program(ast.fix_missing_locations(tree))
+    tree = Arrays().visit(copied(program.tree))
+    return Program(tree).rewritten(tree.body, [name for name in program.arguments if name != "i"])
 
 
 @dataclass(frozen=True)

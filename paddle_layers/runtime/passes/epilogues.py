@@ -7,16 +7,16 @@ depends on parameters only; the elementwise launches are fused into that table.
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
+from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.constants import EPILOGUE_ROWS
 from paddle_layers.runtime.generate.drivers import Array, Kernel, TunedCall
-from paddle_layers.runtime.generate.merging import is_own, value_of
+from paddle_layers.runtime.generate.merging import value_of
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.accesses import accesses, elements, in_order
 from paddle_layers.runtime.launches.arguments import Ref, spec_of, uses
@@ -132,18 +132,14 @@ def table_kernel(kernel: Kernel, source: str, zeros: Collection[str]) -> Kernel 
     rows = [found.mean or _number("0.0"), found.factor or _number("1.0"), found.shift or _number("0.0"), low]
     chosen = high
     for at, row in reversed([*enumerate(rows)]):
-        chosen = ast.IfExp(_parsed(f"{ROW} == {at}"), row, chosen)
-    names = {node.id for node in ast.walk(chosen) if isinstance(node, ast.Name)}
+        chosen = ast.IfExp(ir.expression(f"{ROW} == {at}"), row, chosen)
+    names = ir.names_of(chosen)
     specs = {name: spec for name, spec in kernel.args.items() if name in names}
     indices = (ROW, kernel.indices[1])
-    arguments = [ast.arg(name) for name in (*indices, *specs)]
-    tree = ast.FunctionDef(
-        "epilogue", ast.arguments([], arguments, None, [], [], None, []), [ast.Return(chosen)], []
-    )  # fmt: skip
     return replace(
         kernel,
         name=f"{kernel.name}_epilogue",
-        program=Program(ast.fix_missing_locations(tree)),
+        program=Program.build("epilogue", [*indices, *specs], [ast.Return(chosen)]),
         indices=indices,
         targets=("epilogue",),
         args={"epilogue": Array(2), **specs},
@@ -154,16 +150,17 @@ def table_kernel(kernel: Kernel, source: str, zeros: Collection[str]) -> Kernel 
 def _plain(value: ast.expr, given: Mapping[str, ast.expr]) -> ast.expr:
     """An expression with its assigned names substituted, and without rounding of floating-point values."""
 
-    class Plain(ast.NodeTransformer):
-        def visit_Name(self, node: ast.Name) -> ast.AST:
-            return _plain(given[node.id], given) if node.id in given else node
-
+    class Unrounded(ast.NodeTransformer):
         def visit_Call(self, node: ast.Call) -> ast.AST:
             self.generic_visit(node)
-            rounds = isinstance(node.func, ast.Name) and node.func.id == "real"
-            return node.args[0] if rounds and not isinstance(node.args[0], ast.Constant) else node
+            return (
+                node.args[0] if ir.is_name(node.func, "real") and not isinstance(node.args[0], ast.Constant) else node
+            )
 
-    found = Plain().visit(copy.deepcopy(value))
+    known: dict[str, ast.expr] = {}
+    for name, part in given.items():
+        known[name] = ir.copied(part, known)
+    found = Unrounded().visit(ir.copied(value, known))
     assert isinstance(found, ast.expr)
     return found
 
@@ -174,17 +171,17 @@ def _limits(value: ast.expr, zeros: Collection[str]) -> tuple[ast.expr, ast.expr
         case ast.IfExp(
             ast.Compare(left, [ast.Gt()], [low]), kept, ast.Call(ast.Name("times"), [ast.Name(slope), other])
         ) if slope in zeros and _alike(left, kept, other) and ast.unparse(low) == "real(0.0)":
-            return low, _parsed("real(math.inf)"), left
+            return low, ir.expression("real(math.inf)"), left
         case ast.IfExp(
             ast.Compare(left, [ast.LtE()], [low]), lowest,
             ast.IfExp(ast.Compare(again, [ast.GtE()], [high]), highest, kept),
         ) if _alike(left, again, kept) and _alike(low, lowest) and _alike(high, highest):  # fmt: skip
             return low, high, left
-    return _parsed("real(-math.inf)"), _parsed("real(math.inf)"), value
+    return ir.expression("real(-math.inf)"), ir.expression("real(math.inf)"), value
 
 
 def _affine(value: ast.expr, kernel: Kernel, source: str) -> _Affine | None:
-    if is_own(value, kernel.indices):
+    if ir.is_element(value, kernel.indices):
         assert isinstance(value, ast.Subscript)
         return _Affine() if ast.unparse(value.value) == source else None
     if not isinstance(value, ast.BinOp):
@@ -231,8 +228,4 @@ def _alike(*values: ast.expr) -> bool:
 
 
 def _number(text: str) -> ast.expr:
-    return _parsed(f"real({text})")
-
-
-def _parsed(text: str) -> ast.expr:
-    return ast.parse(text, mode="eval").body
+    return ir.expression(f"real({text})")

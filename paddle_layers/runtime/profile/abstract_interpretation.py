@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.program import Program
 
 Sample = NDArray[Any]
@@ -57,12 +58,6 @@ def neighbor(rows: Sample, step: int, starts: Sample | None) -> Sample:
         return rows + step
     own, other = (np.searchsorted(starts, at, side="right") for at in (rows, rows + step))
     return np.where((own == other) & (rows + step >= 0), rows + step, -1)
-
-
-def range_bounds(bounds: list[Any]) -> tuple[Any, Any, Any]:
-    """First, last and step of a `range`."""
-    first, last = (0, bounds[0]) if len(bounds) == 1 else bounds[:2]
-    return first, last, bounds[2] if len(bounds) > 2 else 1
 
 
 def share_of(condition: Any) -> Any:
@@ -146,8 +141,7 @@ class Dependences(NamedTuple):
 
     def of(self, node: ast.AST) -> Names:
         """Indices and groups that an expression depends on."""
-        used = (part.id for part in ast.walk(node) if isinstance(part, ast.Name))
-        return NOTHING.union(*(self.names.get(name, NOTHING) for name in used))
+        return NOTHING.union(*(self.names.get(name, NOTHING) for name in ir.names_of(node)))
 
 
 @functools.lru_cache(maxsize=1 << 10)
@@ -187,18 +181,10 @@ def _grouped(node: ast.AST) -> str:
 def _assignments(body: Iterable[ast.stmt], around: list[ast.AST]) -> Iterator[tuple[str, list[ast.AST]]]:
     """Assigned names, each with its value and the conditions and loops of the assignment."""
     for node in body:
-        if isinstance(node, (ast.Assign, ast.AugAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            for target in targets:
-                if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                    yield target.value.id, [node.value, target.slice, *around]
-                for part in ast.walk(target):
-                    if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
-                        yield part.id, [node.value, *around]
-        elif isinstance(node, ast.For):
-            inside = [*around, node.iter]
-            yield from ((part.id, inside) for part in ast.walk(node.target) if isinstance(part, ast.Name))
-            yield from _assignments(node.body, inside)
-        elif isinstance(node, (ast.While, ast.If)):
-            yield from _assignments(node.body, [*around, node.test])
-            yield from _assignments(node.orelse, [*around, node.test])
+        for target, value, _ in ir.own_bindings(node):
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                yield target.value.id, [value, target.slice, *around]
+            yield from ((name, [value, *around]) for name in ir.stores_of(target))
+        head = ir.head_of(node)
+        for block in ir.blocks_of(node):
+            yield from _assignments(block, [*around, *([] if head is None else [head])])

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paddle_layers.define.functions.ir import callee, range_of, stores_of, sum_of
 from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.specialise import helper_programs
 from paddle_layers.runtime.graph.domains import Domain, Extent
@@ -38,7 +39,6 @@ from .abstract_interpretation import (
     distinct,
     either,
     neighbor,
-    range_bounds,
     share_of,
     unary,
 )
@@ -233,8 +233,7 @@ class _Text:
         if isinstance(node, ast.Assign):
             self._assign(node.targets[0], self.value(node.value, weight), weight)
         elif isinstance(node, ast.AugAssign):
-            load = ast.parse(ast.unparse(node.target), mode="eval").body
-            self._assign(node.target, self._binary((load, node.op, node.value), node, weight), weight)
+            self._assign(node.target, self.value(sum_of(node), weight), weight)
         elif isinstance(node, ast.Return):
             found = self.value(node.value, weight) if node.value is not None else UNKNOWN
             self.result = found if self.result is UNKNOWN else either(weight > 0, found, self.result)
@@ -266,10 +265,10 @@ class _Text:
 
     def _for(self, node: ast.For, weight: Sample) -> None:
         name = ast.unparse(node.target)
-        if isinstance(node.iter, ast.Call) and ast.unparse(node.iter.func) == "range":
-            bounds = [self.value(bound, weight) for bound in node.iter.args]
+        if (values := range_of(node)) is not None:
+            bounds = [self.value(bound, weight) for bound in values]
             if all(isinstance(bound, Whole) and bound.values is not None for bound in bounds):
-                first, last, step = range_bounds([bound.values for bound in bounds])
+                first, last, step = (bound.values for bound in bounds)
                 if np.ndim(first) == np.ndim(last) == np.ndim(step) == 0:
                     iterations = range(int(first), int(last), int(step))
                     if len(iterations) <= UNROLLED:
@@ -291,9 +290,7 @@ class _Text:
 
     def _carries(self, loop: ast.For) -> bool:
         """Whether an iteration of a loop passes an integer to the next one."""
-        names = [node for part in loop.body for node in ast.walk(part) if isinstance(node, ast.Name)]
-        stored = {name.id for name in names if isinstance(name.ctx, ast.Store)}
-        before = [self.scope.get(name) for name in stored]
+        before = [self.scope.get(name) for name in stores_of(loop.body)]
         return any(isinstance(value, Whole) and value.values is not None for value in before)
 
     def _assign(self, target: ast.expr, value: Any, weight: Sample) -> None:
@@ -313,7 +310,7 @@ class _Text:
         if isinstance(node, ast.Constant):
             return REAL if isinstance(node.value, float) else Whole(node.value)
         if isinstance(node, ast.BinOp):
-            return self._binary((node.left, node.op, node.right), node, weight)
+            return self._binary(node, weight)
         if isinstance(node, ast.UnaryOp):
             inner = self.value(node.operand, weight)
             return unary(node.op, inner)
@@ -334,15 +331,14 @@ class _Text:
             return self._call(node, weight)
         return UNKNOWN
 
-    def _binary(self, parts: tuple[ast.expr, ast.operator, ast.expr], node: ast.AST, weight: Sample) -> Any:
-        left, op, right = parts
-        a, b = self.value(left, weight), self.value(right, weight)
-        if not isinstance(a, Whole) or not isinstance(b, Whole) or isinstance(op, ast.Div):
+    def _binary(self, node: ast.BinOp, weight: Sample) -> Any:
+        a, b = self.value(node.left, weight), self.value(node.right, weight)
+        if not isinstance(a, Whole) or not isinstance(b, Whole) or isinstance(node.op, ast.Div):
             self._add(node, weight)
             return REAL
-        if a.values is None or b.values is None or type(op) not in BINARY:
+        if a.values is None or b.values is None or type(node.op) not in BINARY:
             return UNKNOWN
-        return Whole(BINARY[type(op)](a.values, b.values))
+        return Whole(BINARY[type(node.op)](a.values, b.values))
 
     def _compare(self, node: ast.Compare, weight: Sample) -> Whole:
         sides = [self.value(side, weight) for side in (node.left, *node.comparators)]
@@ -376,7 +372,7 @@ class _Text:
         return Whole(math.prod(owner.shape)) if isinstance(owner, Shaped) else REAL
 
     def _call(self, node: ast.Call, weight: Sample) -> Any:
-        name = ast.unparse(node.func)
+        name = callee(node)
         arguments = [self.value(argument, weight) for argument in node.args]
         if program := self.counter.known_helper(name):
             return self.counter.helper(program, arguments, weight, self._needed(node))

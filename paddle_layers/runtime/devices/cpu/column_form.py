@@ -8,10 +8,10 @@ arrays of lanes. The order of each element's own operations is preserved.
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Iterable, Set
+from collections.abc import Sequence, Set
 from typing import Any
 
+from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.program import Program
 
 NAME = "columns_"
@@ -25,44 +25,38 @@ def column_form(program: Program, lane: str, single: Set[str] = frozenset()) -> 
     `single` are the sizes, such as `x.shape[2]`, of last axes of one element: adjacent columns are those of the axis
     before. `None` if the loops of the function depend on the lane, or if none runs across rows.
     """
-    tree = _Single(single).visit(copy.deepcopy(program.tree))
-    assert isinstance(tree, ast.FunctionDef)
+    tree: ast.FunctionDef = _Single(single).visit(ir.copied(program.tree))
     *body, last = tree.body
     returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]
     # An early return ends one element; in lane-by-lane loops it would end all lanes.
     if returns != [last] or not isinstance(last, ast.Return) or last.value is None:
         return None
-    loops = [node for statement in body for node in ast.walk(statement) if isinstance(node, ast.For)]
+    loops = [node for node in ir.nodes_of(body) if isinstance(node, ast.For)]
     own = _differing(body, lane)
     # Float64 accumulators stay scalar: arrays of lanes have the precision of the tensor.
     if not loops or not _goes_across(loops, lane) or _used_as_index(tree, own) or "double" in program.names:
         return None
     # The loops become outer loops that all lanes share, so each lane must run the same iterations.
-    if any(_names(loop.iter) & {*own, lane} for loop in loops):
+    if any(ir.names_of(loop.iter) & {*own, lane} for loop in loops):
         return None
-    results = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
+    results = ir.items_of(last.value)
     given = [f"result{at}_" for at in range(len(results))]
-    stores: list[ast.stmt] = [
-        ast.Assign([_name(name, ast.Store())], value) for name, value in zip(given, results, strict=True)
-    ]
     arrays = {*own, *given}
-    lines = _lane_by_lane([*body, *stores], arrays, lane)
+    lines = _lane_by_lane([*body, *map(ir.assign, given, results)], arrays, lane)
     if lines is None:
         return None
-    memory = [_parsed(f"{name} = stack_(real)") for name in sorted(own)]
-    tree.name, tree.body = NAME, [*memory, *lines]
+    memory = ir.statements(*(f"{name} = stack_(real)" for name in sorted(own)))
     names = [argument for argument in program.arguments if argument != lane]
-    tree.args.args = [ast.arg(name) for name in (*names, FIRST, WIDTH, *given)]
-    return Program(ast.fix_missing_locations(tree), program.place)
+    return program.named(NAME).rewritten([*memory, *lines], [*names, FIRST, WIDTH, *given])
 
 
-def _goes_across(loops: Iterable[ast.For], lane: str) -> bool:
+def _goes_across(loops: Sequence[ast.For], lane: str) -> bool:
     """Whether the reads of loops are contiguous along the lanes, and not along the loops."""
-    counters = {name for loop in loops for name in _names(loop.target)}
+    counters = ir.names_of(loop.target for loop in loops)
     found = False
-    for node in (node for loop in loops for node in ast.walk(loop)):
+    for node in ir.nodes_of(loops):
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
-            indices = [names for index in node.slice.elts if (names := _names(index) - {"numba"})]
+            indices = [names for index in node.slice.elts if (names := ir.names_of(index) - {"numba"})]
             along = indices[-1] if len(indices) > 1 else set()
             # The innermost loop already reads contiguously and vectorizes as it is.
             if along & counters:
@@ -74,7 +68,7 @@ def _goes_across(loops: Iterable[ast.For], lane: str) -> bool:
 def _used_as_index(tree: ast.AST, names: set[str]) -> bool:
     """Whether one of the names is an integer: an array of lanes holds floating-point values."""
     subscripts = (node for node in ast.walk(tree) if isinstance(node, ast.Subscript))
-    return any(_names(node.slice) & names for node in subscripts)
+    return any(ir.names_of(node.slice) & names for node in subscripts)
 
 
 def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast.stmt] | None:
@@ -84,11 +78,8 @@ def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast
 
     def flush() -> None:
         if together:
-            head = [_parsed(f"{lane} = {FIRST} + {LANE}")]
-            loop = _parsed(f"for {LANE} in range({WIDTH}):\n    pass")
-            assert isinstance(loop, ast.For)
-            loop.body = [*head, *(_Lanes(arrays).visit(statement) for statement in together)]
-            lines.append(loop)
+            head = ir.statements(f"{lane} = {FIRST} + {LANE}")
+            lines.append(ir.loop_over(LANE, WIDTH, [*head, *map(_Lanes(arrays).visit, together)]))
             together.clear()
 
     for statement in body:
@@ -100,11 +91,11 @@ def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast
             statement.body = inner
             lines.append(statement)
         # The same value in every lane: computed once instead of once per lane.
-        elif isinstance(statement, (ast.Assign, ast.AugAssign)) and not _assigned([statement]) & arrays:
+        elif isinstance(statement, ir.BINDINGS) and not ir.stores_of(statement) & arrays:
             flush()
             lines.append(statement)
         # A loop inside a condition may run for some lanes only.
-        elif any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(statement)):
+        elif any(isinstance(node, ir.LOOPS) for node in ast.walk(statement)):
             return None
         else:
             together.append(statement)
@@ -140,41 +131,17 @@ class _Lanes(ast.NodeTransformer):
         if node.id not in self.arrays:
             return node
         # numba's check for a negative index would prevent vectorization.
-        index = ast.parse(f"numba.uint64({LANE})", mode="eval").body
-        return ast.Subscript(_name(node.id, ast.Load()), index, node.ctx)
+        return ast.Subscript(ir.load(node.id), ir.expression(f"numba.uint64({LANE})"), node.ctx)
 
 
-def _differing(body: Iterable[ast.stmt], lane: str) -> set[str]:
+def _differing(body: list[ast.stmt], lane: str) -> set[str]:
     """Names whose values differ from lane to lane, and those that are assigned in a condition."""
-    nodes = [node for statement in body for node in ast.walk(statement)]
-    conditions = (node for node in nodes if isinstance(node, ast.If))
+    bindings = list(ir.bindings_of(body))
     # A condition may hold in some lanes only, so that a variable assigned there needs a value per lane even if the
     # value itself does not depend on the lane.
-    differing = {name for condition in conditions for name in _assigned([condition])}
+    differing = ir.stores_of(node for node in ir.nodes_of(body) if isinstance(node, ast.If))
     while True:
-        found = {
-            name
-            for node in nodes
-            if isinstance(node, (ast.Assign, ast.AugAssign)) and _names(node.value) & {lane, *differing}
-            for name in _assigned([node])
-        }
+        found = ir.stores_of(target for target, value, _ in bindings if ir.names_of(value) & {lane, *differing})
         if found <= differing:
             return differing
         differing |= found
-
-
-def _assigned(body: Iterable[ast.stmt]) -> set[str]:
-    nodes = (node for statement in body for node in ast.walk(statement))
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-
-
-def _name(name: str, context: ast.expr_context) -> ast.Name:
-    return ast.Name(name, context)
-
-
-def _parsed(text: str) -> ast.stmt:
-    return ast.parse(text).body[0]

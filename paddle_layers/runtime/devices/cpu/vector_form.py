@@ -8,9 +8,9 @@ functions become polynomials.
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
+from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.primitives.elementary import SINGLE
 
@@ -29,9 +29,8 @@ def vector_form(program: Program, dtype: str, indices: Sequence[str] = (), array
     `indices` are arguments that count from zero, `arrays` those that are arrays, or tuples of arrays.
     """
     # Programs are shared by devices and types.
-    tree = copy.deepcopy(program.tree)
-    rewritten = _Rewriting(_never_negative(tree, indices), arrays, dtype).visit(tree)
-    return Program(ast.fix_missing_locations(rewritten), program.place)
+    tree = _Rewriting(_never_negative(program.tree, indices), arrays, dtype).visit(ir.copied(program.tree))
+    return program.rewritten(tree.body)
 
 
 class _Rewriting(ast.NodeTransformer):
@@ -49,9 +48,8 @@ class _Rewriting(ast.NodeTransformer):
         # Only sums in loops: outside of them reassociation gains nothing and only changes rounding.
         if not (self.loops and isinstance(node.op, ast.Add) and isinstance(node.target, ast.Name)):
             return node
-        total = ast.Name(node.target.id, ast.Load())
-        added = ast.Call(ast.Name(ADD, ast.Load()), [total, node.value], [])
-        return ast.copy_location(ast.Assign([node.target], added), node)
+        added = ast.Call(ir.load(ADD), [ir.load(node.target.id), node.value], [])
+        return ast.copy_location(ir.assign(node.target.id, added), node)
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
@@ -67,50 +65,36 @@ class _Rewriting(ast.NodeTransformer):
     def _unsigned(self, index: ast.expr) -> ast.expr:
         if isinstance(index, ast.Constant) or not _counts(index, self.counts):
             return index
-        return ast.parse(UNSIGNED.format(ast.unparse(index)), mode="eval").body
+        return ir.expression(UNSIGNED.format(ast.unparse(index)))
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         # The polynomials are accurate to float32 only; float64 keeps the C library.
-        own = self.dtype == "float32" and node.attr in SINGLE and isinstance(node.value, ast.Name)
-        if own and isinstance(node.value, ast.Name) and node.value.id == "math":
-            return ast.copy_location(ast.Attribute(ast.Name(MATH, ast.Load()), node.attr, ast.Load()), node)
+        if self.dtype == "float32" and node.attr in SINGLE and ir.is_name(node.value, "math"):
+            return ast.copy_location(ast.Attribute(ir.load(MATH), node.attr, ast.Load()), node)
         return node
 
 
 def _never_negative(tree: ast.FunctionDef, indices: Sequence[str]) -> set[str]:
     """Names of integers that are non-negative for all sizes and attributes."""
-    bindings = list(_bindings(tree))
+    named = (one for one in ir.bindings_of(tree) if isinstance(one.target, ast.Name))
+    bindings = [(ast.unparse(one.target), _least(one)) for one in named]
+    bound = {name for name, _ in bindings}
     # Fixed point: a counter may be initialized from another one. Subtraction is never accepted, as its result may be
     # negative for some sizes.
-    found = set(indices) - {name for name, _ in bindings}
+    found = set(indices) - ir.stores_of(tree)
     while True:
-        bound = {name for name, _ in bindings}
         more = {name for name in bound if all(_counts(e, found | {name}) for n, e in bindings if n == name)}
         if more <= found:
             return found
         found |= more
 
 
-def _bindings(tree: ast.FunctionDef) -> Iterator[tuple[str, ast.expr | None]]:
-    """Names that are assigned, each with an expression for the lower bound of its values, or `None`."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.For) and isinstance(node.target, ast.Name):
-            yield node.target.id, _first_of(node.iter)
-        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-            yield node.targets[0].id, node.value
-        elif isinstance(node, (ast.For, ast.Assign, ast.AugAssign)):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            names = (
-                n for t in targets for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
-            )
-            yield from ((name.id, None) for name in names)
-
-
-def _first_of(values: ast.expr) -> ast.expr | None:
-    """The first value of an increasing range."""
-    if not (isinstance(values, ast.Call) and isinstance(values.func, ast.Name) and values.func.id == "range"):
-        return None
-    return None if len(values.args) > 2 else values.args[0] if len(values.args) == 2 else ast.Constant(0)
+def _least(binding: ir.Binding) -> ast.expr | None:
+    """An expression for the lower bound of an assigned value: the first value of an increasing range."""
+    if isinstance(binding.statement, ast.Assign):
+        return binding.value
+    values = ir.range_of(binding.statement)
+    return values.first if values is not None and ast.unparse(values.step) == "1" else None
 
 
 def _counts(value: ast.expr | None, counts: set[str]) -> bool:
@@ -125,6 +109,6 @@ def _counts(value: ast.expr | None, counts: set[str]) -> bool:
         return _counts(value.left, counts) and isinstance(value.right, ast.Constant) and _counts(value.right, counts)
     if isinstance(value, ast.IfExp):
         return _counts(value.body, counts) and _counts(value.orelse, counts)
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == "max":
+    if isinstance(value, ast.Call) and ir.is_name(value.func, "max"):
         return any(_counts(argument, counts) for argument in value.args)
     return False

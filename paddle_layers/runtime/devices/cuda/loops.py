@@ -6,18 +6,14 @@ import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+from paddle_layers.define.functions import ir
 from paddle_layers.runtime.generate.drivers import Array, Spec
 
-EXTREMES = ("max", "min")
 
-
-def range_of(loop: ast.For) -> tuple[str, str, str]:
-    """First, last and step of a loop's range."""
-    assert isinstance(loop.iter, ast.Call)
-    given = [ast.unparse(argument) for argument in loop.iter.args]
-    if len(given) == 1:
-        return "0", given[0], "1"
-    return given[0], given[1], given[2] if len(given) == 3 else "1"
+def range_texts(loop: ast.For) -> tuple[str, str, str]:
+    """First value, bound and step of a loop over a range."""
+    first, last, step = map(ast.unparse, ir.range_of(loop) or ())
+    return first, last, step
 
 
 def accumulators(loop: ast.For, types: Types) -> dict[str, str] | None:
@@ -25,11 +21,12 @@ def accumulators(loop: ast.For, types: Types) -> dict[str, str] | None:
     found: dict[str, str] = {}
     inside = Types(types.args, types.known)
     for node in _statements(loop):
-        how = _accumulation(node)
-        if how is None:
+        how = ir.accumulation_of(node)
+        if how is None or how.sign == "*":
             inside.note(node)
             continue
-        name, kind, value = how
+        name, value = how.name, how.term
+        kind = how.sign if how.sign in ir.EXTREMES else "+"
         if found.setdefault(name, kind) != kind or types.known.get(name) is None:
             return None
         # The threads' partial results must be summed in the type of the original accumulator, or the sum would be
@@ -39,83 +36,49 @@ def accumulators(loop: ast.For, types: Types) -> dict[str, str] | None:
     return found
 
 
-def _accumulation(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
-    """The name, `+`, `max` or `min`, and the added or compared value."""
-    if (
-        isinstance(node, ast.AugAssign)
-        and isinstance(node.target, ast.Name)
-        and isinstance(node.op, (ast.Add, ast.Sub))
-    ):
-        return node.target.id, "+", node.value
-    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Call):
-        name, call = node.targets[0].id, node.value
-        if isinstance(call.func, ast.Name) and call.func.id in EXTREMES and len(call.args) == 2:
-            others = [argument for argument in call.args if ast.unparse(argument) != name]
-            if len(others) == 1:
-                return name, call.func.id, others[0]
-    return None
-
-
 def carries(loop: ast.For, found: set[str], before: Mapping[str, str | None], after: list[ast.stmt]) -> bool:
     """Whether there are loop-carried or live-out values other than the accumulators."""
     loops = [node for node in ast.walk(loop) if isinstance(node, ast.For)]
     # A thread that leaves the loop early would miss a barrier, or a later iteration that another thread runs.
     if any(isinstance(node, (ast.While, ast.Break, ast.Continue, ast.Return)) for node in ast.walk(loop)):
         return True
-    if not all(isinstance(one.iter, ast.Call) and ast.unparse(one.iter.func) == "range" for one in loops):
+    if not all(map(ir.range_of, loops)):
         return True
-    own = {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - found
+    own = ir.stores_of(loop) - found
     guarded = {name for branch in ast.walk(loop) if isinstance(branch, ast.If) for name in _let_out(branch, loop)}
-    reads = sum(
-        isinstance(node, ast.Name) and node.id in found and isinstance(node.ctx, ast.Load) for node in ast.walk(loop)
-    )
-    own_reads = sum(
-        1 for node in _statements(loop) if (how := _accumulation(node)) and how[1] in EXTREMES and how[0] in found
-    )
+    reads = sum(name in found for name in ir.occurrences(loop, ast.Load))
+    accumulations = [how for node in _statements(loop) if (how := ir.accumulation_of(node))]
+    own_reads = sum(how.sign in ir.EXTREMES and how.name in found for how in accumulations)
     return bool(own & (_needs(after, set()) | set(before) | guarded)) or reads != own_reads
 
 
 def _let_out(branch: ast.If, loop: ast.For) -> set[str]:
     """Names that are assigned conditionally, and read where the condition may not hold, or before."""
-    stored = {node.id for node in ast.walk(branch) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    inside = Counter(_reads([*branch.body, *branch.orelse]))
-    everywhere = Counter(_reads([loop]))
+    stored = ir.stores_of(branch)
+    inside = Counter(ir.occurrences([*branch.body, *branch.orelse], ast.Load))
+    everywhere = Counter(ir.occurrences(loop, ast.Load))
     outside = {name for name in stored if everywhere[name] > inside[name]}
     return outside | stored & (_needs(branch.body, set()) | _needs(branch.orelse, set()))
-
-
-def _reads(statements: list[ast.stmt]) -> list[str]:
-    nodes = (node for statement in statements for node in ast.walk(statement))
-    return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
 
 
 def _needs(statements: list[ast.stmt], assigned: set[str]) -> set[str]:
     """Names that statements may read before they assign them."""
     needed: set[str] = set()
     for statement in statements:
-        if isinstance(statement, ast.For):
-            needed |= names_in(statement.iter) - assigned
-            needed |= _needs(statement.body, assigned | names_in(statement.target))
-        elif isinstance(statement, ast.If):
-            needed |= names_in(statement.test) - assigned
-            needed |= _needs(statement.body, assigned) | _needs(statement.orelse, assigned)
+        if (head := ir.head_of(statement)) is not None:
+            needed |= ir.names_of(head) - assigned
+            inside = assigned | ir.names_of(ir.targets_of(statement))
+            needed = needed.union(*(_needs(block, inside) for block in ir.blocks_of(statement)))
         elif isinstance(statement, ast.Assign):
-            needed |= names_in(statement.value) - assigned
-            assigned = assigned | names_in(statement.targets[0])
+            needed |= ir.names_of(statement.value) - assigned
+            assigned = assigned | ir.names_of(statement.targets)
         else:
-            needed |= names_in(statement) - assigned
+            needed |= ir.names_of(statement) - assigned
     return needed
 
 
-def names_in(node: ast.AST) -> set[str]:
-    """Names that occur."""
-    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name)}
-
-
 def _statements(loop: ast.For) -> Iterator[ast.stmt]:
-    for node in ast.walk(loop):
-        if isinstance(node, (ast.Assign, ast.AugAssign)):
-            yield node
+    return (node for node in ast.walk(loop) if isinstance(node, ir.BINDINGS))
 
 
 class Types:
@@ -146,10 +109,10 @@ class Types:
         return self._joined(value.body, value.orelse) if isinstance(value, ast.IfExp) else None
 
     def _call(self, call: ast.Call) -> str | None:
-        name = ast.unparse(call.func)
+        name = ir.callee(call)
         if name in ("real", "double"):
             return name
-        if name in ("max", "min", "abs") or name.startswith("math."):
+        if name in (*ir.EXTREMES, "abs") or name.startswith("math."):
             return self._joined(*call.args)
         return None
 

@@ -12,16 +12,15 @@ the 87 ms of a training step with 1024 images; with shared loops the whole step 
 from __future__ import annotations
 
 import ast
-import copy
 import dataclasses
 import functools
-from collections.abc import Mapping
 from itertools import pairwise
 
+from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel
 
-from .loops import EXTREMES, Types, accumulators, carries, names_in, range_of
+from .loops import Types, accumulators, carries, range_texts
 
 
 @functools.lru_cache(maxsize=1 << 14)
@@ -40,16 +39,14 @@ def shared_by_block(kernel: Kernel) -> Kernel | None:
                 return None
             body += lines
             shared += 1
-        elif any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(statement)):
+        elif any(isinstance(node, ir.LOOPS) for node in ast.walk(statement)):
             return None
         else:
             types.note(statement)
             body.append(statement)
     if not shared:
         return None
-    changed = copy.copy(tree)
-    changed.body = body
-    return dataclasses.replace(kernel, program=Program(ast.fix_missing_locations(changed)))
+    return dataclasses.replace(kernel, program=Program.build(tree.name, kernel.program.arguments, body))
 
 
 def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> list[ast.stmt] | None:
@@ -57,18 +54,19 @@ def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> l
     found = accumulators(loop, types)
     if not found or carries(loop, set(found), types.known, after):
         return None
-    renamed = _Rename({name: f"{name}_part_" for name in found}).visit(copy.deepcopy(loop))
+    renamed = ir.copied(loop, {name: f"{name}_part_" for name in found})
     # A sum starts at zero in every thread and is added to the initial value once; an extreme may start at it in all of
     # them.
-    begin = [f"{name}_part_ = {name if how in EXTREMES else f'{types.known[name]}(0)'}" for name, how in found.items()]
+    zeros = {name: f"{types.known[name]}(0)" for name, how in found.items() if how not in ir.EXTREMES}
+    begin = [f"{name}_part_ = {zeros.get(name, name)}" for name in found]
     combine = [line for name, how in found.items() for line in _combine(name, how, str(types.known[name]), number)]
-    return [*_parse(begin), *_every_nth(renamed), *_parse(combine)]
+    return [*ir.statements(*begin), *_every_nth(renamed), *ir.statements(*combine)]
 
 
 def _combine(name: str, how: str, type_: str, number: int) -> list[str]:
     """Tree reduction: half of the threads take the results of the other half, until one has all of it."""
     table, mine = f"{name}_block{number}_", "cuda.threadIdx.x"
-    join = f"{how}({{}}, {{}})" if how in EXTREMES else "{} + {}"
+    join = f"{how}({{}}, {{}})" if how in ir.EXTREMES else "{} + {}"
     return [
         f"{table} = cuda.shared.array(THREADS, {type_})",
         f"{table}[{mine}] = {name}_part_",
@@ -84,10 +82,6 @@ def _combine(name: str, how: str, type_: str, number: int) -> list[str]:
     ]
 
 
-def _parse(lines: list[str]) -> list[ast.stmt]:
-    return ast.parse("\n".join(lines)).body
-
-
 # ---- distribution of iterations to threads
 
 
@@ -100,27 +94,25 @@ def _every_nth(loop: ast.For) -> list[ast.stmt]:
     while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], ast.For) and _is_free(inner, nest):
         nest.append(inner)
     if len(nest) == 1:
-        first, last, step = range_of(loop)
+        first, last, step = range_texts(loop)
         mine, stride = (
             ("cuda.threadIdx.x", "THREADS") if step == "1" else (f"cuda.threadIdx.x * ({step})", f"({step}) * THREADS")
         )
         numbers = f"range({mine if first == '0' else f'{first} + {mine}'}, {last}, {stride})"
-        loop.iter = ast.parse(numbers, mode="eval").body
+        loop.iter = ir.expression(numbers)
         return [loop]
-    total = " * ".join("max({1} - ({0}), 0)".format(*range_of(one)) for one in nest)
-    whole = ast.parse(f"for iteration_ in range(cuda.threadIdx.x, {total}, THREADS):\n    pass").body[0]
-    assert isinstance(whole, ast.For)
+    total = " * ".join("max({1} - ({0}), 0)".format(*range_texts(one)) for one in nest)
     names = [ast.unparse(one.target) for one in nest]
-    here = [f"{name} = {range_of(one)[0]} + {name}_place_" for name, one in zip(names, nest, strict=True)]
-    whole.body = [*_parse(here), *nest[-1].body, *_parse(_step_on(names))]
-    return [*_parse(_first_place(names, nest)), whole]
+    here = [f"{name} = {range_texts(one)[0]} + {name}_place_" for name, one in zip(names, nest, strict=True)]
+    body = [*ir.statements(*here), *nest[-1].body, *ir.statements(*_step_on(names))]
+    whole = ir.loop_over("iteration_", f"cuda.threadIdx.x, {total}, THREADS", body)
+    return [*ir.statements(*_first_place(names, nest)), whole]
 
 
 def _first_place(names: list[str], nest: list[ast.For]) -> list[str]:
     """First iteration of a thread in the nest, and the step to its next one; the slow division is done once."""
-    lines = [
-        f"{name}_size_ = max({{1}} - ({{0}}), 1)".format(*range_of(one)) for name, one in zip(names, nest, strict=True)
-    ]
+    ranges = zip(names, map(range_texts, nest), strict=True)
+    lines = [f"{name}_size_ = max({last} - ({first}), 1)" for name, (first, last, _) in ranges]
     for what, number in (("place", "cuda.threadIdx.x"), ("step", "THREADS")):
         rest = number
         for name in reversed(names[1:]):
@@ -145,12 +137,4 @@ def _step_on(names: list[str]) -> list[str]:
 def _is_free(inner: ast.For, nest: list[ast.For]) -> bool:
     """Whether a loop's bounds do not depend on the surrounding loops, and its step is one."""
     outer = {ast.unparse(loop.target) for loop in nest}
-    return not names_in(inner.iter) & outer and all(range_of(loop)[2] == "1" for loop in (*nest, inner))
-
-
-class _Rename(ast.NodeTransformer):
-    def __init__(self, names: Mapping[str, str]) -> None:
-        self._names = names
-
-    def visit_Name(self, node: ast.Name) -> ast.Name:
-        return ast.Name(self._names.get(node.id, node.id), node.ctx)
+    return not ir.names_of(inner.iter) & outer and all(range_texts(loop)[2] == "1" for loop in (*nest, inner))
