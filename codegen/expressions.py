@@ -325,7 +325,7 @@ def _listed(texts: Iterable[str]) -> str:
 
 
 def _number(value: float) -> str:
-    text = f"{value:.6g}"
+    text = f"{value:.6g}".replace("inf", CONSTANTS["inf"])
     if "e" in text:
         digits, _, exponent = text.partition("e")
         return rf"{digits} \cdot 10^{{{int(exponent)}}}" if digits != "1" else f"10^{{{int(exponent)}}}"

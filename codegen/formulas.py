@@ -38,7 +38,7 @@ LONGEST, MOST = 900, 2600
 """Characters of a line and of all lines of a formula; a longer one explains less than the function's text."""
 
 _SIGNS = {"+": r"\sum", "-": r"-\sum", "*": r"\prod", "max": r"\max", "min": r"\min"}
-_EMPTY = {r"\sum": "0", r"\prod": "1"}
+_EMPTY = {r"\sum": "0", r"\prod": "1", r"\max": r"-\infty", r"\min": r"\infty"}
 
 
 class _Reduction(NamedTuple):
@@ -240,12 +240,12 @@ class _FormulaBuilder:
 def _folded(start: str, fold: _Reduction) -> str:
     """An initial value combined with the reduction of a loop."""
     sign, text = fold.sign.removeprefix("-"), fold.text()
-    if sign in (r"\max", r"\min"):
-        return rf"{sign}\left({start},\ {text}\right)" if start else text
     if fold.sign.startswith("-"):
         return f"{'' if start in ('', '0') else start} - {text}"
     if start in ("", _EMPTY[sign]):
         return text
+    if sign in (r"\max", r"\min"):
+        return rf"{sign}\left({start},\ {text}\right)"
     return f"{start} + {text}" if sign == r"\sum" else rf"{start} \cdot {text}"
 
 

@@ -95,6 +95,13 @@ def wrong_parts({args}):
     return 0.0
 """
 GOOD = {"options": "", "field": "", "example": 'Example(x="3")', "args": "n, c, x", "value": "x[n, c]", "tail": ""}
+WHILE = """
+@each(Wrong.y)
+def wrong_while(n, c, x, C):
+    while sum(x[n, d] for d in range(C)) > 0.0:
+        return 1.0
+    return 0.0
+"""
 COUNTED = """
 @each(Wrong.rows)
 def wrong_rows(n):
@@ -107,6 +114,23 @@ WRONG = {
         "did you mean `slope`",
     ),
     "indices in the wrong order": ({"args": "c, n, x"}, "the first arguments must be n, c, not c, n"),
+    "a reduction in a branch": (
+        {"args": "n, c, x, C", "value": "0.0 if n > 0 else sum(x[n, d] for d in range(C))"},
+        ":16: wrong_y: `sum` over a range in a branch of a conditional expression",
+    ),
+    "a reduction after a condition": (
+        {"args": "n, c, x, C", "value": "n > 0 and sum(x[n, d] for d in range(C))"},
+        "an operand of `and` or `or`, which is not always evaluated; write an `if` statement",
+    ),
+    "a reduction at the end of a chain": (
+        {"args": "n, c, x, C", "value": "0.0 < x[n, c] < sum(x[n, d] for d in range(C))"},
+        "in a chained comparison",
+    ),
+    "a reduction in a while loop": ({"tail": WHILE}, "the condition of `while`, which is evaluated again"),
+    "a maximum with a default": (
+        {"args": "n, c, x, C", "value": "max((x[n, d] for d in range(C)), default=0.0)"},
+        "`max` over a range has no other argument",
+    ),
     "a function that no device has": ({"value": "print(x[n, c])"}, "uses `print`"),
     "no example": ({"example": ""}, "has no example"),
     "an example that does not fit": ({"example": 'Example(x="3x3")'}, "after the rows"),

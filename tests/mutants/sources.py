@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from paddle_layers.define import Definition, LayerDefinition, registries
 from paddle_layers.define.definitions.elementwise import Elementwise
+from paddle_layers.define.functions.ir import global_names
 from paddle_layers.define.functions.point_functions import HELPERS, Function
 from paddle_layers.define.functions.program import Program
 
@@ -90,7 +91,7 @@ def _own(definition: Definition) -> list[Function]:
 
 def _helpers(call: FunctionType) -> Iterator[FunctionType]:
     """Helpers that a function calls, and those that these call."""
-    for name in call.__code__.co_names:
+    for name in global_names(call.__code__):
         callee = call.__globals__.get(name)
         if isinstance(callee, FunctionType) and callee in HELPERS and callee is not call:
             yield callee

@@ -172,8 +172,11 @@ def accumulation_of(node: ast.AST) -> Accumulation | None:
 
 
 def global_names(code: CodeType) -> Iterator[str]:
-    """Names that a function may read from its module."""
+    """Names that a function may read from its module, also in the generators inside it."""
     yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from global_names(inner)
 
 
 # ---- writing

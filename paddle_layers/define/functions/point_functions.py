@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 HELPERS: dict[Callable[..., Any], str] = {}
 """Functions that point functions may call, on every device."""
 _MATH = frozenset(vars(math))
-_BUILTINS = frozenset({"range", "len", "min", "max", "abs", "int", "round"})
+_BUILTINS = frozenset({"range", "len", "min", "max", "sum", "abs", "int", "round"})
 
 
 def real(value: float) -> float:

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from . import ir
+from .lowering import lowered
 
 
 class Program:
@@ -22,8 +23,8 @@ class Program:
         self._own_element: dict[tuple[str, tuple[str, ...]], bool] = {}
 
     @classmethod
-    def parse(cls, source: str) -> Program:
-        """Parse one function; its decorators, docstring and annotations are dropped."""
+    def parse(cls, source: str, place: tuple[str, int] | None = None) -> Program:
+        """Parse one function; its decorators, docstring and annotations are dropped, and reductions become loops."""
         node = ast.parse(textwrap.dedent(source)).body[0]
         assert isinstance(node, ast.FunctionDef)
         node.decorator_list, node.returns = [], None
@@ -32,14 +33,12 @@ class Program:
         first = node.body[0]
         if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
             node.body = node.body[1:]
-        return cls(node)
+        return cls(lowered(node, place), place)
 
     @classmethod
     def of(cls, call: Callable[..., Any]) -> Program:
         """The parsed source of a function. Raises `OSError` if there is no source."""
-        program = cls.parse(inspect.getsource(call))
-        program.place = call.__code__.co_filename, call.__code__.co_firstlineno
-        return program
+        return cls.parse(inspect.getsource(call), (call.__code__.co_filename, call.__code__.co_firstlineno))
 
     @classmethod
     def build(cls, name: str, arguments: Iterable[str], body: list[ast.stmt], origin: Program | None = None) -> Program:

@@ -31,11 +31,7 @@ class Tensor:
 
 @each(Tensor.y)
 def tensor_y(n, k, a, b, weight, C, D):
-    total = 0.0
-    for c in range(C):
-        for d in range(D):
-            total += a[n, c] * weight[k, c, d] * b[n, d]
-    return total
+    return sum(a[n, c] * weight[k, c, d] * b[n, d] for c in range(C) for d in range(D))
 
 
 @onnx(Tensor)
@@ -79,10 +75,7 @@ class FactorizationMachine:
 @each(FactorizationMachine.mixed, over=FactorizationMachine.x)
 def factorization_machine_mixed(n, f, x, factors, C):
     # Shared by all columns: with it the time is linear in the number of columns, not quadratic.
-    total = 0.0
-    for c in range(C):
-        total += x[n, c] * factors[c, f]
-    return total
+    return sum(x[n, c] * factors[c, f] for c in range(C))
 
 
 @each(FactorizationMachine.y, over=FactorizationMachine.x)
@@ -98,26 +91,18 @@ def factorization_machine_y(n, x, factors, mixed, C, F):
 
 @gradient(FactorizationMachine.x, over=FactorizationMachine.x)
 def factorization_machine_dx(n, c, dy, x, factors, mixed, F):
-    total = 0.0
-    for f in range(F):
-        total += factors[c, f] * (mixed[n, f] - x[n, c] * factors[c, f])
+    total = sum(factors[c, f] * (mixed[n, f] - x[n, c] * factors[c, f]) for f in range(F))
     return dy[n] * total
 
 
 @gradient(FactorizationMachine.factors, over=FactorizationMachine.x)
 def factorization_machine_dfactors(c, f, dy, x, factors, mixed, N):
-    total = 0.0
-    for n in range(N):
-        total += dy[n] * x[n, c] * (mixed[n, f] - x[n, c] * factors[c, f])
-    return total
+    return sum(dy[n] * x[n, c] * (mixed[n, f] - x[n, c] * factors[c, f]) for n in range(N))
 
 
 @each(FactorizationMachine.mixed, over=FactorizationMachine.x, kind="SPARSE_INT")
 def factorization_machine_mixed_ids(n, f, x_start, x_id, factors):
-    total = 0.0
-    for p in range(x_start[n], x_start[n + 1]):
-        total += factors[x_id[p], f]
-    return total
+    return sum(factors[x_id[p], f] for p in range(x_start[n], x_start[n + 1]))
 
 
 @each(FactorizationMachine.y, over=FactorizationMachine.x, kind="SPARSE_INT")
@@ -142,10 +127,7 @@ def factorization_machine_dfactors_ids(u, f, dy, factors, mixed, x_used_id, x_us
 
 @each(FactorizationMachine.mixed, over=FactorizationMachine.x, kind="SPARSE")
 def factorization_machine_mixed_sparse(n, f, x_start, x_id, x_value, factors):
-    total = 0.0
-    for p in range(x_start[n], x_start[n + 1]):
-        total += x_value[p] * factors[x_id[p], f]
-    return total
+    return sum(x_value[p] * factors[x_id[p], f] for p in range(x_start[n], x_start[n + 1]))
 
 
 @each(FactorizationMachine.y, over=FactorizationMachine.x, kind="SPARSE")

@@ -73,59 +73,38 @@ class FullyConnected:
 
 @each(FullyConnected.y, over=FullyConnected.x)
 def fc_y(n, k, x, weight):
-    total = 0.0
-    for c in range(x.shape[1]):
-        total += x[n, c] * weight[c, k]
-    return total
+    return sum(x[n, c] * weight[c, k] for c in range(x.shape[1]))
 
 
 @gradient(FullyConnected.x, over=FullyConnected.x)
 def fc_dx(n, c, dy, weight, K):
-    total = 0.0
-    for k in range(K):
-        total += dy[n, k] * weight[c, k]
-    return total
+    return sum(dy[n, k] * weight[c, k] for k in range(K))
 
 
 @gradient(FullyConnected.weight, over=FullyConnected.x)
 def fc_dweight(c, k, dy, x, N):
-    total = 0.0
-    for n in range(N):
-        total += x[n, c] * dy[n, k]
-    return total
+    return sum(x[n, c] * dy[n, k] for n in range(N))
 
 
 @each(FullyConnected.y, over=FullyConnected.x, kind="SPARSE_INT")
 def fc_y_ids(n, k, x_start, x_id, weight):
-    total = 0.0
-    for p in range(x_start[n], x_start[n + 1]):
-        total += weight[x_id[p], k]
-    return total
+    return sum(weight[x_id[p], k] for p in range(x_start[n], x_start[n + 1]))
 
 
 @gradient(FullyConnected.weight, over=FullyConnected.x, kind="SPARSE_INT", used=FullyConnected.x)
 def fc_dweight_ids(u, k, dy, x_used_start, x_used_row):
     # `x_used_*` groups the entries by column: every used row of the gradient collects its own terms.
-    total = 0.0
-    for p in range(x_used_start[u], x_used_start[u + 1]):
-        total += dy[x_used_row[p], k]
-    return total
+    return sum(dy[x_used_row[p], k] for p in range(x_used_start[u], x_used_start[u + 1]))
 
 
 @each(FullyConnected.y, over=FullyConnected.x, kind="SPARSE")
 def fc_y_sparse(n, k, x_start, x_id, x_value, weight):
-    total = 0.0
-    for p in range(x_start[n], x_start[n + 1]):
-        total += x_value[p] * weight[x_id[p], k]
-    return total
+    return sum(x_value[p] * weight[x_id[p], k] for p in range(x_start[n], x_start[n + 1]))
 
 
 @gradient(FullyConnected.weight, over=FullyConnected.x, kind="SPARSE", used=FullyConnected.x)
 def fc_dweight_sparse(u, k, dy, x_used_start, x_used_row, x_used_value):
-    total = 0.0
-    for p in range(x_used_start[u], x_used_start[u + 1]):
-        total += x_used_value[p] * dy[x_used_row[p], k]
-    return total
+    return sum(x_used_value[p] * dy[x_used_row[p], k] for p in range(x_used_start[u], x_used_start[u + 1]))
 
 
 @onnx(FullyConnected)
@@ -254,26 +233,17 @@ def selected_scores_starts(selected):
 
 @each(SelectedScores.product, over=SelectedScores.x)
 def selected_scores_product(e, n, x, selected_id, weight):
-    total = 0.0
-    for c in range(x.shape[1]):
-        total += x[n, c] * weight[selected_id[e], c]
-    return total
+    return sum(x[n, c] * weight[selected_id[e], c] for c in range(x.shape[1]))
 
 
 @each(SelectedScores.product, over=SelectedScores.x, kind="SPARSE_INT")
 def selected_scores_product_ids(e, n, x_start, x_id, selected_id, weight):
-    total = 0.0
-    for p in range(x_start[n], x_start[n + 1]):
-        total += weight[selected_id[e], x_id[p]]
-    return total
+    return sum(weight[selected_id[e], x_id[p]] for p in range(x_start[n], x_start[n + 1]))
 
 
 @each(SelectedScores.product, over=SelectedScores.x, kind="SPARSE")
 def selected_scores_product_sparse(e, n, x_start, x_id, x_value, selected_id, weight):
-    total = 0.0
-    for p in range(x_start[n], x_start[n + 1]):
-        total += x_value[p] * weight[selected_id[e], x_id[p]]
-    return total
+    return sum(x_value[p] * weight[selected_id[e], x_id[p]] for p in range(x_start[n], x_start[n + 1]))
 
 
 @each(SelectedScores.y)
@@ -283,10 +253,7 @@ def selected_scores_y(e, product, bias, selected_id):
 
 @gradient(SelectedScores.x, over=SelectedScores.x)
 def selected_scores_dx(n, c, dy, weight, selected_id, E_start):
-    total = 0.0
-    for e in range(E_start[n], E_start[n + 1]):
-        total += dy[e] * weight[selected_id[e], c]
-    return total
+    return sum(dy[e] * weight[selected_id[e], c] for e in range(E_start[n], E_start[n + 1]))
 
 
 @gradient(SelectedScores.weight, over=SelectedScores.x, used=SelectedScores.selected)
@@ -323,7 +290,4 @@ def selected_scores_dweight_sparse(
 
 @gradient(SelectedScores.bias, used=SelectedScores.selected)
 def selected_scores_dbias(u, dy, selected_used_start, selected_used_entry):
-    total = 0.0
-    for p in range(selected_used_start[u], selected_used_start[u + 1]):
-        total += dy[selected_used_entry[p]]
-    return total
+    return sum(dy[selected_used_entry[p]] for p in range(selected_used_start[u], selected_used_start[u + 1]))

@@ -59,11 +59,7 @@ def gather_y(n, d, i, x, order):
 
 @gradient(Gather.x)
 def gather_dx(n, c, i, dy, order, D):
-    total = 0.0
-    for d in range(D):
-        if order[d] == c:
-            total += dy[n, d, i]
-    return total
+    return sum(dy[n, d, i] for d in range(D) if order[d] == c)
 
 
 @onnx(Gather)

@@ -30,10 +30,7 @@ class MatMul:
 
 @each(MatMul.y)
 def matmul_y(n, b, m, p, x, other, K):
-    total = 0.0
-    for k in range(K):
-        total += x[n, b, m, k] * other[n, b, k, p]
-    return total
+    return sum(x[n, b, m, k] * other[n, b, k, p] for k in range(K))
 
 
 @onnx(MatMul)

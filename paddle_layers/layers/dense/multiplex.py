@@ -91,18 +91,12 @@ def conv_shift_y(n, c, x, weights, C, K):
 
 @gradient(ConvShift.x)
 def conv_shift_dx(n, c, dy, weights, C, K):
-    total = 0.0
-    for k in range(K):
-        total += dy[n, (c - k + C * K + K // 2) % C] * weights[n, k]
-    return total
+    return sum(dy[n, (c - k + C * K + K // 2) % C] * weights[n, k] for k in range(K))
 
 
 @gradient(ConvShift.weights)
 def conv_shift_dweights(n, k, dy, x, C, K):
-    total = 0.0
-    for c in range(C):
-        total += x[n, (c + k + C * K - K // 2) % C] * dy[n, c]
-    return total
+    return sum(x[n, (c + k + C * K - K // 2) % C] * dy[n, c] for c in range(C))
 
 
 @onnx(ConvShift)

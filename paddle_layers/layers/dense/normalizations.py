@@ -64,14 +64,10 @@ class LayerNorm:
 
 @each(LayerNorm.mean, LayerNorm.scale)
 def layer_norm_moments(n, i, x, C, epsilon):
-    total = 0.0
-    for c in range(C):
-        total += x[n, c, i]
+    total = sum(x[n, c, i] for c in range(C))
     mean = total / real(C)
     # A second pass: `E[x ** 2] - E[x] ** 2` would cancel where the mean is large compared to the deviation.
-    total = 0.0
-    for c in range(C):
-        total += (x[n, c, i] - mean) * (x[n, c, i] - mean)
+    total = sum((x[n, c, i] - mean) * (x[n, c, i] - mean) for c in range(C))
     return mean, 1.0 / math.sqrt(total / real(C) + epsilon)
 
 
@@ -160,9 +156,7 @@ def rms_norm_columns(C):
 
 @each(RmsNorm.scale)
 def rms_norm_scale(n, x, C, epsilon):
-    total = 0.0
-    for c in range(C):
-        total += x[n, c] * x[n, c]
+    total = sum(x[n, c] * x[n, c] for c in range(C))
     return 1.0 / math.sqrt(total / real(C) + epsilon)
 
 
@@ -173,9 +167,7 @@ def rms_norm_y(n, c, x, scale, gain):
 
 @each(RmsNorm.dot)
 def rms_norm_dot(n, dy, x, scale, gain, C):
-    total = 0.0
-    for c in range(C):
-        total += dy[n, c] * gain[c] * x[n, c]
+    total = sum(dy[n, c] * gain[c] * x[n, c] for c in range(C))
     return total * scale[n] / real(C)
 
 
@@ -214,9 +206,7 @@ class RowL2Norm:
 
 @each(RowL2Norm.shrink)
 def row_l2_norm_shrink(n, x, C):
-    total = 0.0
-    for c in range(C):
-        total += x[n, c] * x[n, c]
+    total = sum(x[n, c] * x[n, c] for c in range(C))
     # 0 for a row of zeros instead of 0 / 0.
     return 0.0 if total == 0.0 else 1.0 / math.sqrt(total)
 
@@ -228,10 +218,7 @@ def row_l2_norm_y(n, c, x, shrink):
 
 @each(RowL2Norm.dot)
 def row_l2_norm_dot(n, dy, y, C):
-    total = 0.0
-    for c in range(C):
-        total += dy[n, c] * y[n, c]
-    return total
+    return sum(dy[n, c] * y[n, c] for c in range(C))
 
 
 @gradient(RowL2Norm.x)
@@ -268,10 +255,7 @@ class SumToOneNorm:
 
 @each(SumToOneNorm.total)
 def sum_to_one_norm_total(n, x, C):
-    total = 0.0
-    for c in range(C):
-        total += x[n, c]
-    return total
+    return sum(x[n, c] for c in range(C))
 
 
 @each(SumToOneNorm.y)
@@ -281,10 +265,7 @@ def sum_to_one_norm_y(n, c, x, total):
 
 @each(SumToOneNorm.dot)
 def sum_to_one_norm_dot(n, dy, y, C):
-    total = 0.0
-    for c in range(C):
-        total += dy[n, c] * y[n, c]
-    return total
+    return sum(dy[n, c] * y[n, c] for c in range(C))
 
 
 @gradient(SumToOneNorm.x)

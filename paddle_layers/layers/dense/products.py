@@ -99,18 +99,12 @@ def linear_comb_sizes(K, D):
 
 @each(LinearComb.y)
 def linear_comb_y(n, c, weights, vectors, K, C):
-    total = 0.0
-    for k in range(K):
-        total += weights[n, k] * vectors[n, k * C + c]
-    return total
+    return sum(weights[n, k] * vectors[n, k * C + c] for k in range(K))
 
 
 @gradient(LinearComb.weights)
 def linear_comb_dweights(n, k, dy, vectors, C):
-    total = 0.0
-    for c in range(C):
-        total += dy[n, c] * vectors[n, k * C + c]
-    return total
+    return sum(dy[n, c] * vectors[n, k * C + c] for c in range(C))
 
 
 @gradient(LinearComb.vectors)
@@ -141,10 +135,7 @@ class DotProd:
 
 @each(DotProd.y)
 def dot_prod_y(n, a, b, C):
-    total = 0.0
-    for c in range(C):
-        total += a[n, c] * b[n, c]
-    return total
+    return sum(a[n, c] * b[n, c] for c in range(C))
 
 
 @onnx(DotProd)
@@ -178,18 +169,12 @@ def out_prod_y(n, e, a, b, D):
 
 @gradient(OutProd.a)
 def out_prod_da(n, c, dy, b, D):
-    total = 0.0
-    for d in range(D):
-        total += dy[n, c * D + d] * b[n, d]
-    return total
+    return sum(dy[n, c * D + d] * b[n, d] for d in range(D))
 
 
 @gradient(OutProd.b)
 def out_prod_db(n, d, dy, a, C, D):
-    total = 0.0
-    for c in range(C):
-        total += dy[n, c * D + d] * a[n, c]
-    return total
+    return sum(dy[n, c * D + d] * a[n, c] for c in range(C))
 
 
 @onnx(OutProd)
@@ -232,26 +217,20 @@ def cos_sim_sizes(C, D):
 
 @each(CosSim.shrink_a)
 def cos_sim_shrink_a(n, a, C):
-    total = 0.0
-    for c in range(C):
-        total += a[n, c] * a[n, c]
+    total = sum(a[n, c] * a[n, c] for c in range(C))
     # 0 for zeros: they are similar to nothing, where 0 / 0 would be NaN.
     return 1.0 / math.sqrt(total) if total > 0.0 else 0.0
 
 
 @each(CosSim.shrink_b)
 def cos_sim_shrink_b(n, k, b, C):
-    total = 0.0
-    for d in range(k * C, (k + 1) * C):
-        total += b[n, d] * b[n, d]
+    total = sum(b[n, d] * b[n, d] for d in range(k * C, (k + 1) * C))
     return 1.0 / math.sqrt(total) if total > 0.0 else 0.0
 
 
 @each(CosSim.y)
 def cos_sim_y(n, k, a, b, shrink_a, shrink_b, C, scale):
-    total = 0.0
-    for c in range(C):
-        total += a[n, c] * b[n, k * C + c]
+    total = sum(a[n, c] * b[n, k * C + c] for c in range(C))
     return scale * total * shrink_a[n] * shrink_b[n, k]
 
 

@@ -161,10 +161,7 @@ def split_y(which, i, x):
 
 @gradient(Split.x)
 def split_dx(i, dy):
-    total = 0.0
-    for j in range(len(dy)):
-        total += dy[j][i]
-    return total
+    return sum(dy[j][i] for j in range(len(dy)))
 
 
 @onnx(Split)
@@ -307,10 +304,7 @@ def repeat_y(n, d, i, x, as_row_vector, num_repeats, C):
 
 @gradient(Repeat.x)
 def repeat_dx(n, c, i, dy, as_row_vector, num_repeats, C):
-    total = 0.0
-    for j in range(num_repeats):
-        total += dy[n, j * C + c, i] if as_row_vector else dy[n, c * num_repeats + j, i]
-    return total
+    return sum(dy[n, j * C + c, i] if as_row_vector else dy[n, c * num_repeats + j, i] for j in range(num_repeats))
 
 
 @onnx(Repeat)

@@ -239,9 +239,7 @@ class SamplingId:
 
 @each(SamplingId.y)
 def sampling_id_y(n, x, key, C):
-    total = 0.0
-    for c in range(C):
-        total += x[n, c]
+    total = sum(x[n, c] for c in range(C))
     # Scaled by the sum, so that probabilities need no normalization.
     left = uniform(key, n) * total
     reached = 0.0

@@ -27,10 +27,7 @@ class TransposedFullyConnected:
 
 @each(TransposedFullyConnected.y)
 def trans_fc_y(n, k, x, weight, C):
-    total = 0.0
-    for c in range(C):
-        total += x[n, c] * weight[k, c]
-    return total
+    return sum(x[n, c] * weight[k, c] for c in range(C))
 
 
 @onnx(TransposedFullyConnected)

@@ -153,11 +153,7 @@ def multibox_loss_nearest(n, b, common, taken, T_start, overlap_threshold):
 
 @each(MultiboxLoss.matches)
 def multibox_loss_matches(n, nearest, B):
-    count = 0.0
-    for b in range(B):
-        if nearest[n, b] >= 0:
-            count += 1.0
-    return count
+    return sum(1.0 for b in range(B) if nearest[n, b] >= 0)
 
 
 @each(MultiboxLoss.peak, MultiboxLoss.total, MultiboxLoss.sureness)
@@ -173,9 +169,7 @@ def multibox_loss_scores(n, b, maps, first, cell, num_classes, background_id):
         peak = max(peak, maps[at][n, slot * num_classes + c, h, w])
         if c != background_id:
             most = max(most, maps[at][n, slot * num_classes + c, h, w])
-    total = 0.0
-    for c in range(num_classes):
-        total += math.exp(maps[at][n, slot * num_classes + c, h, w] - peak)
+    total = sum(math.exp(maps[at][n, slot * num_classes + c, h, w] - peak) for c in range(num_classes))
     return peak, total, math.exp(most - peak) / total
 
 
@@ -227,10 +221,7 @@ def multibox_loss_part(n, b, match, peak, total, prior, label, box, maps, first,
 
 @each(MultiboxLoss.cost)
 def multibox_loss_cost(n, part, B):
-    total = 0.0
-    for b in range(B):
-        total += part[n, b]
-    return total
+    return sum(part[n, b] for b in range(B))
 
 
 @gradient(MultiboxLoss.maps)

@@ -92,12 +92,8 @@ def detection_output_probability(n, b, c, maps, first, cell, C):
     place = (b - first[scale]) // cell[scale]
     h, w = place // maps[at].shape[3], place % maps[at].shape[3]
     # The softmax relative to the maximum, so that nothing overflows.
-    peak = -math.inf
-    for d in range(C):
-        peak = max(peak, maps[at][n, slot * C + d, h, w])
-    total = 0.0
-    for d in range(C):
-        total += math.exp(maps[at][n, slot * C + d, h, w] - peak)
+    peak = max(maps[at][n, slot * C + d, h, w] for d in range(C))
+    total = sum(math.exp(maps[at][n, slot * C + d, h, w] - peak) for d in range(C))
     return math.exp(maps[at][n, slot * C + c, h, w] - peak) / total
 
 

@@ -311,10 +311,7 @@ def softmax_y(n, c, i, x, peak, total):
 
 @each(Softmax.dot)
 def softmax_dot(n, i, y, dy, C):
-    total = 0.0
-    for c in range(C):
-        total += y[n, c, i] * dy[n, c, i]
-    return total
+    return sum(y[n, c, i] * dy[n, c, i] for c in range(C))
 
 
 @gradient(Softmax.x)

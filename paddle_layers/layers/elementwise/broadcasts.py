@@ -65,11 +65,7 @@ def mul_dx(n, c, i, dy, other, B, J):
 
 @gradient(Mul.other)
 def mul_dother(n, b, j, dy, x, C, B, J):
-    total = 0.0
-    for c in range(b, end(b, B, C)):
-        for i in range(j, end(j, J, x.shape[2])):
-            total += dy[n, c, i] * x[n, c, i]
-    return total
+    return sum(dy[n, c, i] * x[n, c, i] for c in range(b, end(b, B, C)) for i in range(j, end(j, J, x.shape[2])))
 
 
 @onnx(Mul)
@@ -120,10 +116,7 @@ def div_dx(n, c, i, dy, other, B, J):
 
 @gradient(Div.other)
 def div_dother(n, b, j, dy, x, other, C, B, J):
-    total = 0.0
-    for c in range(b, end(b, B, C)):
-        for i in range(j, end(j, J, x.shape[2])):
-            total += dy[n, c, i] * x[n, c, i]
+    total = sum(dy[n, c, i] * x[n, c, i] for c in range(b, end(b, B, C)) for i in range(j, end(j, J, x.shape[2])))
     # All terms have the same divisor: one division instead of one per term.
     return -total / (other[n, b, j] * other[n, b, j])
 
@@ -177,11 +170,7 @@ def add_dx(n, c, i, dy):
 
 @gradient(Add.other)
 def add_dother(n, b, j, dy, C, B, J):
-    total = 0.0
-    for c in range(b, end(b, B, C)):
-        for i in range(j, end(j, J, dy.shape[2])):
-            total += dy[n, c, i]
-    return total
+    return sum(dy[n, c, i] for c in range(b, end(b, B, C)) for i in range(j, end(j, J, dy.shape[2])))
 
 
 @onnx(Add)

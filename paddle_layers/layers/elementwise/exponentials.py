@@ -324,9 +324,7 @@ def log_softmax_peak(n, i, x, C):
 
 @each(LogSoftmax.log_total)
 def log_softmax_log_total(n, i, x, peak, C):
-    total = 0.0
-    for c in range(C):
-        total += math.exp(x[n, c, i] - peak[n, i])
+    total = sum(math.exp(x[n, c, i] - peak[n, i]) for c in range(C))
     # Kept apart from `peak`: added to a large maximum, the logarithm would be rounded off.
     return math.log(total)
 
@@ -338,10 +336,7 @@ def log_softmax_y(n, c, i, x, peak, log_total):
 
 @each(LogSoftmax.total_dy)
 def log_softmax_total_dy(n, i, dy, C):
-    total = 0.0
-    for c in range(C):
-        total += dy[n, c, i]
-    return total
+    return sum(dy[n, c, i] for c in range(C))
 
 
 @gradient(LogSoftmax.x)

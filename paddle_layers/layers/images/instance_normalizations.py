@@ -68,10 +68,7 @@ def group_norm_check(C, groups):
 @each(GroupNorm.mean, GroupNorm.scale)
 def group_norm_moments(n, g, x, C, G, epsilon):
     first, count = g * (C // G), real(C // G * x.shape[2])
-    total = 0.0
-    for c in range(first, first + C // G):
-        for i in range(x.shape[2]):
-            total += x[n, c, i]
+    total = sum(x[n, c, i] for c in range(first, first + C // G) for i in range(x.shape[2]))
     mean = total / count
     # Two passes: `E[x ** 2] - E[x] ** 2` would cancel where the mean is large compared to the deviation.
     total = 0.0
@@ -192,14 +189,10 @@ class MeanVarianceNorm:
 
 @each(MeanVarianceNorm.mean, MeanVarianceNorm.deviation)
 def mvn_moments(n, i, x, C):
-    total = 0.0
-    for c in range(C):
-        total += x[n, c, i]
+    total = sum(x[n, c, i] for c in range(C))
     mean = total / real(C)
     # Two passes, as in `group_norm`.
-    total = 0.0
-    for c in range(C):
-        total += (x[n, c, i] - mean) * (x[n, c, i] - mean)
+    total = sum((x[n, c, i] - mean) * (x[n, c, i] - mean) for c in range(C))
     return mean, math.sqrt(total / real(C))
 
 

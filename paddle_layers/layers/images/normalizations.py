@@ -116,17 +116,11 @@ def batch_norm_moments(c, x, running_mean, running_var, epsilon, use_global_stat
     if use_global_stats or (use_global_stats is None and not training) or x.shape[0] == 0:
         return running_mean[c], running_var[c], 1.0 / math.sqrt(running_var[c] + epsilon), 0.0
     count = real(x.shape[0] * x.shape[2])
-    total = 0.0
-    for n in range(x.shape[0]):
-        for i in range(x.shape[2]):
-            total += x[n, c, i]
+    total = sum(x[n, c, i] for n in range(x.shape[0]) for i in range(x.shape[2]))
     # Two passes: the difference of the mean square and the squared mean would cancel for a mean that is large relative
     # to the deviation, and may become negative.
     mean = total / count
-    total = 0.0
-    for n in range(x.shape[0]):
-        for i in range(x.shape[2]):
-            total += (x[n, c, i] - mean) * (x[n, c, i] - mean)
+    total = sum((x[n, c, i] - mean) * (x[n, c, i] - mean) for n in range(x.shape[0]) for i in range(x.shape[2]))
     return mean, total / count, 1.0 / math.sqrt(total / count + epsilon), count
 
 
@@ -351,9 +345,7 @@ class CrossChannelNorm:
 
 @each(CrossChannelNorm.inverse)
 def cross_channel_norm_inverse(n, i, x, C, epsilon):
-    total = 0.0
-    for c in range(C):
-        total += x[n, c, i] * x[n, c, i]
+    total = sum(x[n, c, i] * x[n, c, i] for c in range(C))
     # Epsilon below the root: pixels of zeros have no length, and the derivative of the root is finite.
     return 1.0 / math.sqrt(total + epsilon)
 
@@ -365,9 +357,7 @@ def cross_channel_norm_y(n, c, i, x, inverse, scale):
 
 @each(CrossChannelNorm.along)
 def cross_channel_norm_along(n, i, x, dy, inverse, scale, C):
-    total = 0.0
-    for c in range(C):
-        total += dy[n, c, i] * scale[c] * x[n, c, i]
+    total = sum(dy[n, c, i] * scale[c] * x[n, c, i] for c in range(C))
     return total * inverse[n, i] * inverse[n, i]
 
 

@@ -200,9 +200,7 @@ def softmax_with_loss_loss(n, i, x, label, weight, peak, norm, C, ignore_label, 
     # Differences of scores first: added to a large maximum, a small `norm` would be rounded off.
     loss = norm[n, i] + (peak[n, i] - x[n, label[n, i], i])
     if label_smoothing > 0.0:
-        total = 0.0
-        for c in range(C):
-            total += norm[n, i] + (peak[n, i] - x[n, c, i])
+        total = sum(norm[n, i] + (peak[n, i] - x[n, c, i]) for c in range(C))
         loss = (1.0 - label_smoothing) * loss + label_smoothing * total / real(C)
     return loss if weight is None else loss * weight[n, i]
 

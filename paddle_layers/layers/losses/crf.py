@@ -78,9 +78,7 @@ def crf_alpha(t, c, before, x, path, alpha, into, C):
         return own + (into[c, 0] - into[path[t], 0])
     origin = path[before]
     step = into[path[t], 2 + origin]
-    peak = -math.inf
-    for i in range(C):
-        peak = max(peak, step_score(alpha[before, i], alpha[before, origin], into[c, 2 + i], step))
+    peak = max(step_score(alpha[before, i], alpha[before, origin], into[c, 2 + i], step) for i in range(C))
     # The largest term adds exactly 1; `log1p` of the others keeps the digits of a small sum.
     others = 0.0
     ties = -1.0
@@ -109,9 +107,7 @@ def crf_nll(t, s, x, label, path, alpha, transitions, before_of, C, S_start):
     if t + 1 < S_start[s + 1]:
         return gap + alpha[t, end]
     gap += transitions[1, end] - transitions[1, label_end]
-    peak = -math.inf
-    for c in range(C):
-        peak = max(peak, alpha[t, c] + (transitions[1, c] - transitions[1, end]))
+    peak = max(alpha[t, c] + (transitions[1, c] - transitions[1, end]) for c in range(C))
     others = 0.0
     ties = -1.0
     for c in range(C):
@@ -125,9 +121,7 @@ def crf_nll(t, s, x, label, path, alpha, transitions, before_of, C, S_start):
 
 @each(Crf.cost)
 def crf_cost(s, nll, weight, S_start):
-    cost = 0.0
-    for t in range(S_start[s], S_start[s + 1]):
-        cost += nll[t]
+    cost = sum(nll[t] for t in range(S_start[s], S_start[s + 1]))
     return cost if weight is None else cost * weight[s]
 
 
@@ -138,9 +132,7 @@ def crf_beta(t, c, after, x, path, beta, transitions, C):
         return own + (transitions[1, c] - transitions[1, path[t]])
     following = path[after]
     step = transitions[2 + path[t], following]
-    peak = -math.inf
-    for i in range(C):
-        peak = max(peak, step_score(beta[after, i], beta[after, following], transitions[2 + c, i], step))
+    peak = max(step_score(beta[after, i], beta[after, following], transitions[2 + c, i], step) for i in range(C))
     others = 0.0
     ties = -1.0
     for i in range(C):
@@ -153,12 +145,8 @@ def crf_beta(t, c, after, x, path, beta, transitions, C):
 @each(Crf.total)
 def crf_total(t, x, path, alpha, beta, C):
     # The same in every step but for rounding errors; one per step, so that the marginals of a step sum to one.
-    peak = -math.inf
-    for c in range(C):
-        peak = max(peak, path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, path[t]]))
-    total = 0.0
-    for c in range(C):
-        total += math.exp(path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, path[t]]) - peak)
+    peak = max(path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, path[t]]) for c in range(C))
+    total = sum(math.exp(path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, path[t]]) - peak) for c in range(C))
     return peak + math.log(total)
 
 

@@ -166,10 +166,7 @@ each(HierarchicalSigmoid.score)(chosen_score)
 
 @each(HierarchicalSigmoid.cost)
 def hsigmoid_cost(n, score, chosen_value, E_start):
-    cost = 0.0
-    for e in range(E_start[n], E_start[n + 1]):
-        cost += logistic_cost(score[e], chosen_value[e])
-    return cost
+    return sum(logistic_cost(score[e], chosen_value[e]) for e in range(E_start[n], E_start[n + 1]))
 
 
 @each(HierarchicalSigmoid.delta)

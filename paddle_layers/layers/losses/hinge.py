@@ -198,9 +198,7 @@ def contrastive_loss_labels(alike):
 
 @each(ContrastiveLoss.distance)
 def contrastive_loss_distance(n, a, b, C):
-    square = 0.0
-    for c in range(C):
-        square += (a[n, c] - b[n, c]) * (a[n, c] - b[n, c])
+    square = sum((a[n, c] - b[n, c]) * (a[n, c] - b[n, c]) for c in range(C))
     return math.sqrt(square)
 
 

@@ -40,9 +40,7 @@ class SquareError:
 
 @each(SquareError.cost)
 def square_error_cost(n, x, target, weight, C, coeff):
-    total = 0.0
-    for c in range(C):
-        total += (x[n, c] - target[n, c]) * (x[n, c] - target[n, c])
+    total = sum((x[n, c] - target[n, c]) * (x[n, c] - target[n, c]) for c in range(C))
     return coeff * total if weight is None else coeff * total * weight[n]
 
 
@@ -87,9 +85,7 @@ class HuberRegression:
 
 @each(HuberRegression.cost)
 def huber_regression_cost(n, x, target, weight, C, delta):
-    cost = 0.0
-    for c in range(C):
-        cost += huber(x[n, c] - target[n, c], delta)
+    cost = sum(huber(x[n, c] - target[n, c], delta) for c in range(C))
     return cost if weight is None else cost * weight[n]
 
 
@@ -116,9 +112,7 @@ class SmoothL1:
 
 @each(SmoothL1.cost)
 def smooth_l1_cost(n, x, target, weight, C, beta):
-    cost = 0.0
-    for c in range(C):
-        cost += huber(x[n, c] - target[n, c], beta) / beta
+    cost = sum(huber(x[n, c] - target[n, c], beta) / beta for c in range(C))
     return cost if weight is None else cost * weight[n]
 
 
@@ -142,10 +136,7 @@ class SumCost:
 
 @each(SumCost.cost)
 def sum_cost_cost(n, x, C):
-    cost = 0.0
-    for c in range(C):
-        cost += x[n, c]
-    return cost
+    return sum(x[n, c] for c in range(C))
 
 
 @layer(

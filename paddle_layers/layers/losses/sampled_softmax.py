@@ -264,9 +264,7 @@ def sampled_softmax_norm(n, score, E_start):
     peak = score[E_start[n]]
     for e in range(E_start[n], E_start[n + 1]):
         peak = max(peak, score[e])
-    total = 0.0
-    for e in range(E_start[n], E_start[n + 1]):
-        total += math.exp(score[e] - peak)
+    total = sum(math.exp(score[e] - peak) for e in range(E_start[n], E_start[n + 1]))
     return peak + math.log(total)
 
 
@@ -283,10 +281,7 @@ def sampled_softmax_delta(e, n, dcost, score, norm, E_start):
 @gradient(SampledSoftmax.x)
 @gradient(NoiseContrastiveEstimation.x)
 def chosen_dx(n, c, delta, weight, chosen_id, E_start):
-    total = 0.0
-    for e in range(E_start[n], E_start[n + 1]):
-        total += delta[e] * weight[chosen_id[e], c]
-    return total
+    return sum(delta[e] * weight[chosen_id[e], c] for e in range(E_start[n], E_start[n + 1]))
 
 
 @gradient(SampledSoftmax.weight, used=SampledSoftmax.chosen)
@@ -301,7 +296,4 @@ def chosen_dweight(u, c, delta, x, chosen_used_start, chosen_used_row, chosen_us
 @gradient(SampledSoftmax.bias, used=SampledSoftmax.chosen)
 @gradient(NoiseContrastiveEstimation.bias, used=NoiseContrastiveEstimation.chosen)
 def chosen_dbias(u, delta, chosen_used_start, chosen_used_entry):
-    total = 0.0
-    for p in range(chosen_used_start[u], chosen_used_start[u + 1]):
-        total += delta[chosen_used_entry[p]]
-    return total
+    return sum(delta[chosen_used_entry[p]] for p in range(chosen_used_start[u], chosen_used_start[u + 1]))

@@ -130,10 +130,7 @@ def softlabel_softmax_cost_cost(n, x, target, weight, peak, norm, C):
 
 @each(SoftlabelSoftmaxCost.mass)
 def softlabel_softmax_cost_mass(n, target, C):
-    mass = 0.0
-    for c in range(C):
-        mass += target[n, c]
-    return mass
+    return sum(target[n, c] for c in range(C))
 
 
 @gradient(SoftlabelSoftmaxCost.x)
@@ -229,10 +226,7 @@ def infogain_loss_cost(n, i, x, label, weight, gain, peak, norm, C, ignore_label
 def infogain_loss_mass(n, i, label, gain, C, ignore_label):
     if ignore_label is not None and (label[n, i] < 0 or label[n, i] >= C):
         return 0.0
-    mass = 0.0
-    for c in range(C):
-        mass += gain[label[n, i], c]
-    return mass
+    return sum(gain[label[n, i], c] for c in range(C))
 
 
 @gradient(InfogainLoss.x)

@@ -76,9 +76,7 @@ def wasserstein_loss_factors(n, rise, fall, x, target, distances, sharpness, ite
         rise[n, c] = 0.0
     for iteration in range(iterations + 1):
         for d in range(C):
-            peak = -math.inf
-            for c in range(C):
-                peak = max(peak, rise[n, c] - sharpness * distances[c * C + d])
+            peak = max(rise[n, c] - sharpness * distances[c * C + d] for c in range(C))
             # In float64 also for float32 tensors: rounding errors of the potentials add up over the iterations.
             total = double(0.0)
             for c in range(C):
@@ -87,9 +85,7 @@ def wasserstein_loss_factors(n, rise, fall, x, target, distances, sharpness, ite
             # A class of probability 0 has the smallest potential that is still finite.
             fall[n, d] = math.log(max(target[n, d], LEAST)) - peak - real(math.log(total))
         for c in range(C if iteration < iterations else 0):
-            peak = -math.inf
-            for d in range(C):
-                peak = max(peak, fall[n, d] - sharpness * distances[c * C + d])
+            peak = max(fall[n, d] - sharpness * distances[c * C + d] for d in range(C))
             total = double(0.0)
             for d in range(C):
                 total += math.exp(double(fall[n, d] - sharpness * distances[c * C + d] - peak))
@@ -108,7 +104,5 @@ def wasserstein_loss_cost(n, rise, fall, distances, sharpness, C):
 
 @gradient(WassersteinLoss.x)
 def wasserstein_loss_dx(n, c, dcost, rise, sharpness, C):
-    mean = 0.0
-    for k in range(C):
-        mean += rise[n, k] / real(C)
+    mean = sum(rise[n, k] / real(C) for k in range(C))
     return dcost[n] * (rise[n, c] - mean) / sharpness

@@ -174,9 +174,7 @@ def grumemory_deltas(
                 recalled_delta[t, k] = candidate_delta[t, k] * reset[t, k]
                 reset_delta[t, k] = candidate_delta[t, k] * recalled[t, k] * derivative
             else:
-                total = 0.0
-                for j in range(K):
-                    total += candidate_delta[t, j] * weight[k, 2 * K + j]
+                total = sum(candidate_delta[t, j] * weight[k, 2 * K + j] for j in range(K))
                 recalled_delta[t, k] = total
                 h = 0.0
                 if p >= 0 or initial is not None:

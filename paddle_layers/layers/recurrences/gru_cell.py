@@ -114,9 +114,7 @@ def gru_step_reset_delta(n, k, candidate_delta, previous, reset, recalled, weigh
     derivative = activation_derivative(reset[n, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     if reset_after:
         return candidate_delta[n, k] * reset[n, k], candidate_delta[n, k] * recalled[n, k] * derivative
-    total = 0.0
-    for j in range(K):
-        total += candidate_delta[n, j] * weight[k, 2 * K + j]
+    total = sum(candidate_delta[n, j] * weight[k, 2 * K + j] for j in range(K))
     return total, total * previous[n, k] * derivative
 
 

@@ -98,18 +98,12 @@ def recurrent_dinitial(s, k, delta, weight, S_start, reverse, K):
 
 @gradient(Recurrent.weight)
 def recurrent_dweight(j, k, past, delta, T):
-    total = 0.0
-    for t in range(T):
-        total += past[t, j] * delta[t, k]
-    return total
+    return sum(past[t, j] * delta[t, k] for t in range(T))
 
 
 @gradient(Recurrent.bias)
 def recurrent_dbias(k, delta, T):
-    total = 0.0
-    for t in range(T):
-        total += delta[t, k]
-    return total
+    return sum(delta[t, k] for t in range(T))
 
 
 @onnx(Recurrent)

@@ -113,9 +113,7 @@ def multi_head_attention_moments(t, h, s, query, keys, S_start, R_start, D, H, n
     for k in range(R_start[s], R_start[s + 1]):
         # Positions count from the start of the sequence, for queries and keys.
         if not causal or k - R_start[s] <= t - S_start[s]:
-            score = 0.0
-            for d in range(h * width, (h + 1) * width):
-                score += query[t, d] * keys[k, d + shift]
+            score = sum(query[t, d] * keys[k, d + shift] for d in range(h * width, (h + 1) * width))
             score *= factor
             # Online softmax (Milakov and Gimelshein 2018): one pass over the keys, without memory for the scores.
             if score > peak:
@@ -140,9 +138,7 @@ def multi_head_attention_y(
     total = 0.0
     for k in range(R_start[s], R_start[s + 1]):
         if not causal or k - R_start[s] <= t - S_start[s]:
-            score = 0.0
-            for d in range(h * width, (h + 1) * width):
-                score += query[t, d] * keys[k, d + shift]
+            score = sum(query[t, d] * keys[k, d + shift] for d in range(h * width, (h + 1) * width))
             total += math.exp(factor * score - peak[t, h] - norm[t, h]) * values[k, e]
     return total
 
@@ -150,10 +146,7 @@ def multi_head_attention_y(
 @each(MultiHeadAttention.delta)
 def multi_head_attention_delta(t, h, dy, y, G, H):
     # Equal to the sum over keys of the probability times its gradient, but without reading the keys.
-    total = 0.0
-    for g in range(h * (G // H), (h + 1) * (G // H)):
-        total += dy[t, g] * y[t, g]
-    return total
+    return sum(dy[t, g] * y[t, g] for g in range(h * (G // H), (h + 1) * (G // H)))
 
 
 @gradient(MultiHeadAttention.query)
@@ -170,9 +163,7 @@ def multi_head_attention_dquery(
     total = 0.0
     for k in range(R_start[s], R_start[s + 1]):
         if not causal or k - R_start[s] <= t - S_start[s]:
-            score = 0.0
-            for j in range(h * width, (h + 1) * width):
-                score += query[t, j] * keys[k, j + shift]
+            score = sum(query[t, j] * keys[k, j + shift] for j in range(h * width, (h + 1) * width))
             # The Jacobian of softmax: the gradient of a probability minus their weighted mean.
             derivative = -delta[t, h]
             for g in range(h * depth, (h + 1) * depth):
@@ -197,9 +188,7 @@ def multi_head_attention_dkeys(
         value_shift = kv_shift(h, groups, depth)
         for t in range(S_start[r], S_start[r + 1]):
             if not causal or k - R_start[r] <= t - S_start[r]:
-                score = 0.0
-                for j in range(h * width, (h + 1) * width):
-                    score += query[t, j] * keys[k, j + shift]
+                score = sum(query[t, j] * keys[k, j + shift] for j in range(h * width, (h + 1) * width))
                 derivative = -delta[t, h]
                 for g in range(h * depth, (h + 1) * depth):
                     derivative += dy[t, g] * values[k, g + value_shift]
@@ -221,9 +210,7 @@ def multi_head_attention_dvalues(
         value_shift = kv_shift(h, groups, depth)
         for t in range(S_start[r], S_start[r + 1]):
             if not causal or k - R_start[r] <= t - S_start[r]:
-                score = 0.0
-                for d in range(h * width, (h + 1) * width):
-                    score += query[t, d] * keys[k, d + shift]
+                score = sum(query[t, d] * keys[k, d + shift] for d in range(h * width, (h + 1) * width))
                 total += math.exp(factor * score - peak[t, h] - norm[t, h]) * dy[t, e - value_shift]
     return total
 

@@ -192,27 +192,17 @@ class RowConv:
 
 @each(RowConv.y)
 def row_conv_y(t, c, s, x, weight, S_start, J):
-    total = 0.0
-    for u in range(t, min(t + J, S_start[s + 1])):
-        total += x[u, c] * weight[u - t, c]
-    return total
+    return sum(x[u, c] * weight[u - t, c] for u in range(t, min(t + J, S_start[s + 1])))
 
 
 @gradient(RowConv.x)
 def row_conv_dx(t, c, s, dy, weight, S_start, J):
-    total = 0.0
-    for u in range(max(t - J + 1, S_start[s]), t + 1):
-        total += dy[u, c] * weight[t - u, c]
-    return total
+    return sum(dy[u, c] * weight[t - u, c] for u in range(max(t - J + 1, S_start[s]), t + 1))
 
 
 @gradient(RowConv.weight)
 def row_conv_dweight(j, c, dy, x, S_start, S):
-    total = 0.0
-    for s in range(S):
-        for t in range(S_start[s], S_start[s + 1] - j):
-            total += dy[t, c] * x[t + j, c]
-    return total
+    return sum(dy[t, c] * x[t + j, c] for s in range(S) for t in range(S_start[s], S_start[s + 1] - j))
 
 
 @onnx(RowConv)
@@ -248,18 +238,12 @@ class SequenceSoftmax:
 @each(SequenceSoftmax.peak)
 def sequence_softmax_peak(s, c, x, S_start):
     # Minus infinity for an empty sequence, whose maximum is not read.
-    best = -math.inf
-    for t in range(S_start[s], S_start[s + 1]):
-        best = max(best, x[t, c])
-    return best
+    return max(x[t, c] for t in range(S_start[s], S_start[s + 1]))
 
 
 @each(SequenceSoftmax.total)
 def sequence_softmax_total(s, c, x, peak, S_start):
-    total = 0.0
-    for t in range(S_start[s], S_start[s + 1]):
-        total += math.exp(x[t, c] - peak[s, c])
-    return total
+    return sum(math.exp(x[t, c] - peak[s, c]) for t in range(S_start[s], S_start[s + 1]))
 
 
 @each(SequenceSoftmax.y)
@@ -269,10 +253,7 @@ def sequence_softmax_y(t, c, s, x, peak, total):
 
 @each(SequenceSoftmax.dot)
 def sequence_softmax_dot(s, c, y, dy, S_start):
-    total = 0.0
-    for t in range(S_start[s], S_start[s + 1]):
-        total += y[t, c] * dy[t, c]
-    return total
+    return sum(y[t, c] * dy[t, c] for t in range(S_start[s], S_start[s + 1]))
 
 
 @gradient(SequenceSoftmax.x)

@@ -132,11 +132,7 @@ def position_embedding_dx(t, c, dy):
 
 @gradient(PositionEmbedding.table)
 def position_embedding_dtable(p, c, dy, S_start):
-    total = 0.0
-    for s in range(len(S_start) - 1):
-        if S_start[s] + p < S_start[s + 1]:
-            total += dy[S_start[s] + p, c]
-    return total
+    return sum(dy[S_start[s] + p, c] for s in range(len(S_start) - 1) if S_start[s] + p < S_start[s + 1])
 
 
 @onnx(PositionEmbedding)

@@ -67,9 +67,7 @@ def attention_step_y(
     shift = kv_shift(h, groups, width)
     e = g + kv_shift(h, groups, G // num_heads)
     # Online softmax: it starts with the current position, so that the sum is never 0.
-    peak = 0.0
-    for d in range(h * width, (h + 1) * width):
-        peak += query[n, d] * own_key[n, d + shift]
+    peak = sum(query[n, d] * own_key[n, d + shift] for d in range(h * width, (h + 1) * width))
     peak *= factor
     total = 1.0
     weighted = own_value[n, e]
@@ -77,9 +75,7 @@ def attention_step_y(
         r = row[n, k]
         if r >= N:
             return math.nan
-        score = 0.0
-        for d in range(h * width, (h + 1) * width):
-            score += query[n, d] * keys[r, k, d + shift]
+        score = sum(query[n, d] * keys[r, k, d + shift] for d in range(h * width, (h + 1) * width))
         score *= factor
         # The sums so far are rescaled to the new maximum.
         best = max(peak, score)

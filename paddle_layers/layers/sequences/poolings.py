@@ -60,9 +60,7 @@ def seq_avg_pool_factor(s, S_start, strategy):
 
 @each(SeqAvgPool.y)
 def seq_avg_pool_y(s, c, x, factor, S_start):
-    total = 0.0
-    for t in range(S_start[s], S_start[s + 1]):
-        total += x[t, c]
+    total = sum(x[t, c] for t in range(S_start[s], S_start[s + 1]))
     return total * factor[s]
 
 

@@ -60,10 +60,7 @@ def expand_y(t, c, s, x):
 
 @gradient(Expand.x)
 def expand_dx(s, c, dy, S_start):
-    total = 0.0
-    for t in range(S_start[s], S_start[s + 1]):
-        total += dy[t, c]
-    return total
+    return sum(dy[t, c] for t in range(S_start[s], S_start[s + 1]))
 
 
 @onnx(Expand)
@@ -168,11 +165,7 @@ def class_token_dx(t, c, s, dy, T_start, R_start):
 
 @gradient(ClassToken.token)
 def class_token_dtoken(c, dy, R_start):
-    total = 0.0
-    for s in range(len(R_start) - 1):
-        if R_start[s] < R_start[s + 1]:
-            total += dy[R_start[s], c]
-    return total
+    return sum(dy[R_start[s], c] for s in range(len(R_start) - 1) if R_start[s] < R_start[s + 1])
 
 
 @onnx(ClassToken)

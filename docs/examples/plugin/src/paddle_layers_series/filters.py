@@ -38,19 +38,14 @@ def average_width(width):
 @pl.each(Average.y)
 def average_y(n, c, x, width, C):
     half = width // 2
-    total = 0.0
-    for i in range(max(c - half, 0), min(c + half + 1, C)):
-        total += x[n, i]
+    total = sum(x[n, i] for i in range(max(c - half, 0), min(c + half + 1, C)))
     return total / real(window_length(c, half, C))
 
 
 @pl.gradient(Average.x)
 def average_dx(n, c, dy, width, C):
     half = width // 2
-    total = 0.0
-    for i in range(max(c - half, 0), min(c + half + 1, C)):
-        total += dy[n, i] / real(window_length(i, half, C))
-    return total
+    return sum(dy[n, i] / real(window_length(i, half, C)) for i in range(max(c - half, 0), min(c + half + 1, C)))
 
 
 @pl.layer("series_filter")
@@ -69,24 +64,14 @@ class Filter:
 
 @pl.each(Filter.y)
 def filter_y(n, c, x, weight, taps):
-    total = 0.0
-    for j in range(min(taps, c + 1)):
-        total += weight[j] * x[n, c - j]
-    return total
+    return sum(weight[j] * x[n, c - j] for j in range(min(taps, c + 1)))
 
 
 @pl.gradient(Filter.x)
 def filter_dx(n, c, dy, weight, taps, C):
-    total = 0.0
-    for j in range(min(taps, C - c)):
-        total += weight[j] * dy[n, c + j]
-    return total
+    return sum(weight[j] * dy[n, c + j] for j in range(min(taps, C - c)))
 
 
 @pl.gradient(Filter.weight)
 def filter_dweight(j, dy, x, N, C):
-    total = 0.0
-    for n in range(N):
-        for c in range(j, C):
-            total += dy[n, c] * x[n, c - j]
-    return total
+    return sum(dy[n, c] * x[n, c - j] for n in range(N) for c in range(j, C))
