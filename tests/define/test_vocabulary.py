@@ -127,6 +127,10 @@ WRONG = {
         "in a chained comparison",
     ),
     "a reduction in a while loop": ({"tail": WHILE}, "the condition of `while`, which is evaluated again"),
+    "a reduction in a comprehension": (
+        {"args": "n, c, x, C", "value": "[sum(x[n, d] for d in range(k)) for k in range(C)][c]"},
+        "in a comprehension or a nested function, whose variables it may read",
+    ),
     "a maximum with a default": (
         {"args": "n, c, x, C", "value": "max((x[n, d] for d in range(C)), default=0.0)"},
         "`max` over a range has no other argument",

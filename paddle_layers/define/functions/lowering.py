@@ -9,12 +9,14 @@ from __future__ import annotations
 import ast
 import itertools
 import math
+from typing import Any
 
 from ..errors import DefinitionError
 from . import ir
 
 _STARTS = {"sum": ("total", 0.0), "max": ("best", -math.inf), "min": ("best", math.inf)}
 """Reductions: the name of the accumulator, and its first value, the result of an empty range."""
+_SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda, ast.FunctionDef)
 
 
 def lowered(tree: ast.FunctionDef, place: tuple[str, int] | None) -> ast.FunctionDef:
@@ -66,6 +68,15 @@ class _Lowering(ast.NodeTransformer):
         new: ast.expr = self.visit(node)
         self.reason = outer
         return new
+
+    def visit(self, node: ast.AST) -> Any:
+        """Visit a node; what is inside of another scope cannot be computed outside of it."""
+        if not isinstance(node, _SCOPES):
+            return super().visit(node)
+        outer, self.reason = self.reason, "a comprehension or a nested function, whose variables it may read"
+        self.generic_visit(node)
+        self.reason = outer
+        return node
 
     def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
         node.test = self.visit(node.test)
