@@ -130,7 +130,8 @@ _EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E108": Explanation(
         "Attribute outside of its block",
-        "Attributes of a layer belong in the block named after its type.",
+        "Attributes belong in the block that is named like the type: of layers, optimizers, schedules, sources and all "
+        "others. `paddle-layers fmt` moves them there.",
         with_x('layer { name: "y" type: "fc" input: "x" size: 10 }'),
         with_x(FC),
     ),

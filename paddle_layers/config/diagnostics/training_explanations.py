@@ -110,11 +110,11 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         NET_WITH_FC
         + OPTIMIZER
         + SOURCE
-        + 'epochs: 1\nschedule { type: "warmup" steps: 5 }\nschedule { type: "cosine" }',
+        + 'epochs: 1\nschedule { type: "warmup" warmup { steps: 5 } }\nschedule { type: "cosine" }',
         NET_WITH_FC
         + OPTIMIZER
         + SOURCE
-        + 'epochs: 1\nschedule { type: "warmup" steps: 5 until: 5 }\nschedule { type: "cosine" }',
+        + 'epochs: 1\nschedule { type: "warmup" until: 5 warmup { steps: 5 } }\nschedule { type: "cosine" }',
         "training",
     ),
     "E316": Explanation(
