@@ -361,6 +361,13 @@ _EXPLANATIONS: dict[str, Explanation] = {
         with_x(FC.replace("10 }", '10 act: "softmax" }') + COST),
         with_x(FC + COST),
     ),
+    "W010": Explanation(
+        "Logits as probabilities",
+        "`cross_entropy` and other losses of probabilities compute the logarithm of their input, which must be from 0 to "
+        "1. PyTorch's `CrossEntropyLoss`, which takes logits, is `softmax_with_loss`.",
+        with_x(FC + COST.replace("softmax_with_loss", "cross_entropy")),
+        with_x(FC + COST),
+    ),
     "W004": Explanation(
         "Parameters without effect on a loss",
         "The layer has parameters, but no loss depends on its output, so they are not trained. Often the `input` of a "
