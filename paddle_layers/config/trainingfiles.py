@@ -27,6 +27,7 @@ from .training_checks import (
     check_momenta,
     check_monitored,
     check_ratio,
+    check_scaling,
     check_schedules,
     check_source_name,
     check_split,
@@ -258,6 +259,7 @@ class _TrainingReader:
                     self._data_layer(transform.values.get("input"), transform.place("input"), network)
                     for item, name in enumerate(transform.values.get("also", ())):
                         self._data_layer(name, transform.place("also", item), network)
+        check_scaling(bound.values.get("source", ()), self.report)
         # In a broken file the source may be in the part that was skipped.
         if "train" not in first and self.sources_needed and not bound.broken:
             self.report.add(

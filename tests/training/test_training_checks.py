@@ -254,3 +254,14 @@ def test_errors_of_a_network_file_and_of_the_data_it_reads(folder: Path) -> None
     assert "net.textproto:3:53: error[E101]: layer `fc` has no attribute `sice`" in shown
     assert "table.csv:1: unknown column `c`" in shown
     assert "requires `steps`" not in shown
+
+
+def test_the_first_error_of_every_column_of_a_table(folder: Path) -> None:
+    Path("table.csv").write_text("a,b,day,kind\n1,2,2026-01-01,0\n,3,2026-01-02,1\n3,four,2026-01-03,x\n")
+    found = messages(NET.replace("shape: 2", "shape: 3") + SOURCE.replace("a, b", "a, b, day"))
+    assert [line.partition("; ")[0] for line in found] == [
+        "10: error[E317]: table.csv:2: column 3 (`day`): '2026-01-01' is not a number",
+        "10: error[E317]: table.csv:3: column 1 (`a`): empty cell",
+        "10: error[E317]: table.csv:4: column 2 (`b`): 'four' is not a number",
+        "10: error[E317]: table.csv:4: column 4 (`kind`): 'x' is not a number",
+    ]

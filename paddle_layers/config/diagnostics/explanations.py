@@ -363,8 +363,8 @@ _EXPLANATIONS: dict[str, Explanation] = {
     ),
     "W010": Explanation(
         "Logits as probabilities",
-        "`cross_entropy` and other losses of probabilities compute the logarithm of their input, which must be from 0 to "
-        "1. PyTorch's `CrossEntropyLoss`, which takes logits, is `softmax_with_loss`.",
+        "`cross_entropy` and other losses of probabilities compute the logarithm of their input, which must be from 0 "
+        "to 1. PyTorch's `CrossEntropyLoss`, which takes logits, is `softmax_with_loss`.",
         with_x(FC + COST.replace("softmax_with_loss", "cross_entropy")),
         with_x(FC + COST),
     ),

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..columns import GapColumn, WordColumn
 from ..dataset import Dataset
-from ..problems import DataError
+from ..problems import DataError, DataErrors
 from .dates import date_parts, parse_parts, parsed_date
 from .long_format import Series, find_series
 from .table_cells import BadCell, TableCells
@@ -50,7 +50,7 @@ class TableColumns:
         self._methods = self._impute()
 
     def read(self) -> None:
-        """Read the columns. Raises `DataError` for cells that are not what they should be."""
+        """Read the columns. Raises `DataErrors` with the first cell of each column that is not what it should be."""
         settings, table = self._settings, self._table
         numbers = [*itertools.chain(*self._numbers.values())]
         words = [*self._ids.values(), *self._text.values()]
@@ -59,10 +59,15 @@ class TableColumns:
         words += self._keys
         table.dates = dict.fromkeys(self._dates, settings.date_format)
         gaps = {at for at in numbers if self._method(at) != "refuse"} - self._strict
-        try:
-            table.read(numbers, words, gaps=gaps, skip=self._skip)
-        except BadCell as error:
-            raise DataError(f"{error}{self._remedy(error)}") from None
+        errors: dict[int, DataError] = {}
+        while len(errors) < SHOWN:
+            try:
+                table.read([at for at in numbers if at not in errors], words, gaps=gaps, skip=self._skip)
+                break
+            except BadCell as error:
+                errors[error.column] = DataError(f"{error}{self._remedy(error)}")
+        if errors:
+            raise DataErrors([*errors.values()])
 
     def fields(self) -> dict[str, Any]:
         """The columns as fields of a data set. Raises `DataError` for words that are not what they should be."""
