@@ -107,8 +107,10 @@ def _consistent(network: Network, faults: Sequence[Diagnostic]) -> Network:
     """The valid layers of a network of which all inputs are valid."""
     known: set[str] = set()
     nodes = []
+    # The type of a data layer that a note refers to may be the error.
+    noted = {(note.source, note.start) for fault in faults for note in fault.notes}
     for node in network.nodes:
-        if known.issuperset(node.inputs):
+        if known.issuperset(node.inputs) and (network.source, node.span[0]) not in noted:
             known.update(node.output_names)
             nodes.append(node)
     if any(fault.code == "E203" for fault in faults):

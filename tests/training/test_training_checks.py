@@ -265,3 +265,9 @@ def test_the_first_error_of_every_column_of_a_table(folder: Path) -> None:
         "10: error[E317]: table.csv:4: column 2 (`b`): 'four' is not a number",
         "10: error[E317]: table.csv:4: column 4 (`kind`): 'x' is not a number",
     ]
+
+
+def test_data_are_not_compared_with_a_data_layer_whose_type_is_in_question(folder: Path) -> None:
+    text = NET.replace('"fc" input: "x" fc { size: 2 }', '"concat" input: "x" input: "x"').replace("shape: 2", "")
+    (found,) = (line for line in messages(text + SOURCE) if "error[" in line)
+    assert found.startswith("4: error[E208]: layer `scores`: input `x` of `concat` has shape scalar")
