@@ -16,7 +16,7 @@ from .binding.overrides import apply_overrides
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults, warn
 from .diagnostics.suggestions import nearest
-from .files import Examined, examine_network, load_plugins, read_file
+from .files import Examined, examine_network, load_plugins, read_file, similar_file
 from .network import Network
 from .parameters import parameter_names
 from .reading.fields import Fields
@@ -208,7 +208,8 @@ class _TrainingReader:
         self.network_path = self.base / str(path)
         # Here rather than in the reader: the error belongs to the field of this file, not to the file that is missing.
         if not os.path.isfile(self.network_path):
-            self.report.add("E302", f"network file `{self.network_path}` not found", bound.place("network"))
+            message = f"network file `{self.network_path}` not found{similar_file(self.network_path)}"
+            self.report.add("E302", message, bound.place("network"))
             return None
         try:
             found = examine_network(read_file(self.network_path), str(self.network_path), self.report.source.overrides)

@@ -271,3 +271,12 @@ def test_data_are_not_compared_with_a_data_layer_whose_type_is_in_question(folde
     text = NET.replace('"fc" input: "x" fc { size: 2 }', '"concat" input: "x" input: "x"').replace("shape: 2", "")
     (found,) = (line for line in messages(text + SOURCE) if "error[" in line)
     assert found.startswith("4: error[E208]: layer `scores`: input `x` of `concat` has shape scalar")
+
+
+def test_a_missing_config_with_a_similar_name(folder: Path) -> None:
+    Path("train.textproto").write_text(NET + SOURCE)
+    done = CliRunner().invoke(commands, ["validate", "trian.textproto"])
+    assert "file `trian.textproto` not found; did you mean `train.textproto`?" in done.output
+    text = 'network: "tran.textproto"\nsteps: 1\noptimizer { type: "sgd" learning_rate: 0.1 }\n' + SOURCE
+    (found,) = messages(text)
+    assert found == "1: error[E302]: network file `tran.textproto` not found; did you mean `train.textproto`?"
