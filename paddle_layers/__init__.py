@@ -178,10 +178,24 @@ def __getattr__(name: str) -> Any:
         if name in _ELSEWHERE:
             raise AttributeError(f"module `{__name__}` has no attribute `{name}`; {_ELSEWHERE[name]}")
         # Tools such as pytest look up underscored names a thousand times; these are no misspellings.
-        near = "" if name.startswith("_") else import_module(".define.errors", __name__).suggestion(name, __dir__())
+        near = "" if name.startswith("_") else _near(name)
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`{near}")
     globals()[name] = value
     return value
+
+
+def _near(name: str) -> str:
+    """The fix for an unknown name: that of a definition, here or in another framework, or a similar name."""
+    found = next(iter(import_module(".define.definitions.search", __name__).search(name)), None)
+    if found is None or not found.is_exact or not name[:1].isupper():
+        return str(import_module(".define.errors", __name__).suggestion(name, __dir__()))
+    own, kind = found.definition.name, found.definition.kind
+    places = {
+        "layer": f"write `nn.{own}(...)`",
+        "optimizer": f'write `Optimizer(net, "{own}")`, or `optimizer={{"type": "{own}", ...}}` in `make_training`',
+        "schedule": f'write `Schedule("{own}", ...)`',
+    }
+    return f"; {places.get(kind, f'the {kind} `{own}` is a block of a training')}"
 
 
 def __dir__() -> list[str]:

@@ -60,16 +60,22 @@ def network_of(path: str | Path) -> Network:
 def validate(path: str | Path) -> tuple[str, list[Diagnostic]]:
     """Check a file of either kind; returns a description and warnings. Raises `ConfigError` with all errors."""
     words, faults, _ = validated(path)
+    # Warnings are part of the result here: a command prints them, so there is no `warnings.warn`.
+    if not words:
+        raise ConfigError(faults)
     return words, faults
 
 
 def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list[Diagnostic], Training | None]:
-    """As `validate`, with the training if it is one; `settings` override fields of the file."""
+    """As `validate`, with the training if it is one; `settings` override fields of the file.
+
+    A file with errors has no description, but an incomplete training where its data can be checked. Raises
+    `ConfigError` if it cannot be read.
+    """
     either = _examined(read_file(path), path, settings)
     network, faults = either.found
-    # Warnings are part of the result here: a command prints them, so there is no `warnings.warn`.
     if network is None or either.found.failed:
-        raise ConfigError(faults)
+        return "", faults, either.training
     layers = f"a network of {len(network)} layer{'s' * (len(network) != 1)}"
     return f"a training file for {layers}" if either.names_training else layers, faults, either.training
 

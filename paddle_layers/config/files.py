@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,6 +14,7 @@ from paddle_layers.define.errors import brief
 
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError, warn
+from .diagnostics.suggestions import nearest
 from .network import Network
 from .reading.syntax import other_file
 from .wiring.network_builder import wire_text
@@ -152,7 +155,7 @@ def read_file(path: str | Path) -> str:
         # Editors on Windows write a byte order mark and CRLF; both would shift columns.
         return content.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
-        message = f"file `{path}` not found"
+        message = f"file `{path}` not found{similar_file(Path(path))}"
     except IsADirectoryError:
         configs = sorted(one.name for one in Path(path).iterdir() if one.suffix in TEXTS | BINARY)
         message = f"`{path}` is a folder, not a config file" + (
@@ -166,6 +169,17 @@ def read_file(path: str | Path) -> str:
         # `UnicodeDecodeError` is a `ValueError`, so its branch comes earlier.
         message = f"{str(path)!r} cannot be read: {error}"
     raise ConfigError([Diagnostic("E007", message, Source(str(path), ""), 0)])
+
+
+def similar_file(path: Path) -> str:
+    """A file in the folder of a missing one that may be meant."""
+    with contextlib.suppress(OSError, ValueError), os.scandir(path.parent) as found:
+        names = (Path(entry.name) for entry in itertools.islice(found, 1000))
+        # By stems: with their extensions, all configs are similar.
+        configs = {name.stem: name.name for name in names if name.suffix in TEXTS | BINARY}
+        if near := nearest(path.stem, configs):
+            return f"; did you mean `{configs[near]}`?"
+    return ""
 
 
 def load_plugins(paths: Iterable[str | Path]) -> None:

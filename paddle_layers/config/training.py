@@ -216,12 +216,18 @@ class Training:
     base: Path = Path()
     """Base of relative paths of data and weights: the field `base`, or the folder of the training file."""
     file: Source = field(default_factory=lambda: Source("<training>", ""), repr=False)
+    incomplete: frozenset[str] = frozenset()
+    """Fields that have an error, such as `net`, of which only valid parts are here: for `validate`, which continues."""
     places: dict[str, int] = field(default_factory=dict, repr=False)
     """Offsets in the file by dotted name: `optimizer.learning_rate`, `source[0].transform[1]`, `source[0]/path`."""
 
     def source_of(self, phase: str) -> SourceSettings | None:
         """The source of a phase: the first one of several."""
         return next((source for source in self.source if phase in source.phases), None)
+
+    def is_complete(self, *fields: str) -> bool:
+        """Whether none of these fields of the file has an error."""
+        return self.incomplete.isdisjoint(fields)
 
     @property
     def further_sources(self) -> list[tuple[str, SourceSettings]]:

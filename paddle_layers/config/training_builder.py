@@ -25,9 +25,8 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
 
     Args:
         network: The network.
-        optimizer: The optimizer, such as `{"type": "adam", "learning_rate": 0.01}`. Attributes may also be in a block
-            that is named like the type, as in a file; so in `schedule`, `regularizer`, `clip`, `test`, `checkpoint` and
-            `log`.
+        optimizer: The optimizer, such as `{"type": "sgd", "learning_rate": 0.01, "sgd": {"momentum": 0.9}}`: as in a
+            file, attributes of a type are in a block that is named like it.
         **fields: Other fields of a training file. Either `steps` or `epochs` is required. Without a `source`, data come
             from `train(..., datasets=...)`. Paths are relative to the working directory.
 

@@ -128,6 +128,32 @@ def check_ratio(source: Bound, phases: Collection[str], report: DiagnosticReport
         report.add("E304", message, source.place("ratio"), help="remove it")
 
 
+SCALING = ("scale", "mean")
+"""Transforms that change values in all phases alike; others are random in training only, or change the shape."""
+
+
+def check_scaling(sources: Sequence[Bound], report: DiagnosticReport) -> None:
+    """Warn where training and test data are not scaled alike: the results of the tests would be meaningless."""
+    train = next((source for source in sources if "train" in phases_of(source)), None)
+    for source in sources if train is not None else ():
+        phase = get_field(source, "phase", "Source")
+        if train is None or phase == "train":
+            continue
+        ours, theirs = _scalings(source), _scalings(train)
+        for type_, layer in [one for one in theirs + ours if (one in ours) != (one in theirs)]:
+            trained = (type_, layer) in theirs
+            where, there = ("train", phase) if trained else (phase, "train")
+            message = f"the {where} source has the transform `{type_}` of `{layer}`, but the {there} source has not"
+            help_ = "add it to both, so that the data of all phases are scaled alike"
+            report.add("W011", message, (source if trained else train).start, help=help_)
+
+
+def _scalings(source: Bound) -> list[tuple[str, object]]:
+    """The transforms of a source that scale a data layer: type and data layer."""
+    known = [(one.definition, one.values.get("input")) for one in source.values.get("transform", ())]
+    return [(one.name, layer) for one, layer in known if one is not None and one.name in SCALING]
+
+
 SPLIT_FIELDS = {"test": ("test", "value"), "validation": ("validation", "validation_value")}
 """Fields of `split` by the held-out phase: a fraction of the samples, a value of `field`."""
 

@@ -2,23 +2,122 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
+
+from paddle_layers.define import registries
 
 from .binding.binder import Bound
 from .binding.headers import spec
+from .diagnostics.diagnostic import Diagnostic, Source
 from .generate_settings import GenerateSettings
+from .network import Network
+from .parameters import ParamRule, with_rules
+from .reading.fields import Fields, items
 from .training import (
     AverageSettings,
+    CheckpointSettings,
+    ClipSettings,
     ComponentSettings,
+    LogSettings,
     OptimizerSettings,
     ScheduleSettings,
     SourceSettings,
     SplitSettings,
+    TestSettings,
+    Training,
     TransformSettings,
     WeightsSettings,
 )
 from .training_checks import get_field
+
+
+def training_of(
+    bound: Bound,
+    network: Network,
+    folder: Path,
+    network_path: Path | None,
+    source: Source,
+    *,
+    incomplete: frozenset[str] = frozenset(),
+) -> Training:
+    """The training of fields without errors; `folder` is that of the training file."""
+    values = bound.values
+    rules = tuple(ParamRule(**header_of(param, "Param")) for param in values.get("param", ()))
+    return Training(
+        network=with_rules(network, rules),
+        param=rules,
+        optimizer=optimizer_of(values.get("optimizer")),
+        source=tuple(map(source_of, values.get("source", ()))),
+        schedule=schedules_of(values.get("schedule", ())),
+        momentum_schedule=schedules_of(values.get("momentum_schedule", ())),
+        regularizer=component_of(values.get("regularizer")),
+        callback=tuple(components_of(values.get("callback", ()))),
+        clip=ClipSettings(**header_of(values.get("clip"), "Clip")),
+        average=average_of(values.get("average")),
+        test=TestSettings(**header_of(values.get("test"), "Test")),
+        checkpoint=CheckpointSettings(**header_of(values.get("checkpoint"), "Checkpoint")),
+        log=LogSettings(**header_of(values.get("log"), "Log")),
+        feed={feed.values["input"]: feed.values["field"] for feed in values.get("feed", ())},
+        weights=weights_of(values.get("weights")),
+        generate=generate_of(values.get("generate")),
+        network_path=network_path,
+        base=folder / (values.get("base") or ""),
+        file=source,
+        incomplete=incomplete,
+        places=dict(places_of(bound, "")),
+        **plain_fields(
+            bound,
+            ("seed", "batch_size", "accumulate", "epochs", "steps", "output", "dtype", "level", "stage", "on_nan"),
+        ),
+    )
+
+
+def incomplete_training(
+    bound: Bound,
+    fields: Fields,
+    network: Network,
+    faults: Sequence[Diagnostic],
+    folder: Path,
+    network_path: Path | None,
+    source: Source,
+) -> Training:
+    """The valid parts of a training file with errors, whose data can be checked nevertheless."""
+    blocks = sorted((value[3], field[0]) for field in fields for value in (field, *items(field)))
+    starts = [start for start, _ in blocks]
+    wrong: dict[str, set[int]] = {}
+    for fault in faults:
+        own = fault.source is source
+        # Errors of the file as a whole are at its start.
+        if fault.severity == "error" and (fault.start or not own):
+            start, name = blocks[bisect_right(starts, fault.start) - 1] if own else (0, "net")
+            wrong.setdefault(name, set()).add(start)
+    missing = set(spec("Training").required) - bound.places.keys()
+    incomplete = frozenset({*wrong, *bound.meant, *missing})
+    for name in incomplete - {"source"}:
+        bound.values.pop(name, None)
+    if "source" in wrong:
+        bound.values["source"] = [one for one in bound.values["source"] if one.start not in wrong["source"]]
+    return training_of(bound, _consistent(network, faults), folder, network_path, source, incomplete=incomplete)
+
+
+def _consistent(network: Network, faults: Sequence[Diagnostic]) -> Network:
+    """The valid layers of a network of which all inputs are valid."""
+    known: set[str] = set()
+    nodes = []
+    # The type of a data layer that a note refers to may be the error.
+    noted = {(note.source, note.start) for fault in faults for note in fault.notes}
+    for node in network.nodes:
+        if known.issuperset(node.inputs) and (network.source, node.span[0]) not in noted:
+            known.update(node.output_names)
+            nodes.append(node)
+    if any(fault.code == "E203" for fault in faults):
+        # Of the two names that do not match, the one of the data layer may be the misspelled one.
+        read = {name for node in nodes for name in node.inputs}
+        nodes = [node for node in nodes if node.inputs or not read.isdisjoint(node.output_names)]
+    return Network.checked(network.name, nodes, network.source)
 
 
 def component_of(bound: Bound | None) -> ComponentSettings | None:
@@ -31,8 +130,11 @@ def average_of(bound: Bound | None) -> AverageSettings | None:
     return AverageSettings(**header_of(bound, "Average")) if bound is not None else None
 
 
-def optimizer_of(bound: Bound) -> OptimizerSettings:
-    """The block `optimizer`."""
+def optimizer_of(bound: Bound | None) -> OptimizerSettings:
+    """The block `optimizer`; any one where it is invalid."""
+    if bound is None:
+        plain = registries["optimizer"]["sgd"]
+        return OptimizerSettings(plain, plain.fill_defaults({}), 1.0)
     (made,) = components_of([bound])
     return OptimizerSettings(made.definition, made.attributes, bound.values["learning_rate"])
 

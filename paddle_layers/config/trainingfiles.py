@@ -16,35 +16,24 @@ from .binding.overrides import apply_overrides
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults, warn
 from .diagnostics.suggestions import nearest
-from .files import Examined, examine_network, load_plugins, read_file
+from .files import Examined, examine_network, load_plugins, read_file, similar_file
 from .network import Network
-from .parameters import ParamRule, parameter_names, with_rules
+from .parameters import parameter_names
 from .reading.fields import Fields
 from .reading.syntax import read
-from .training import CheckpointSettings, ClipSettings, LogSettings, TestSettings, Training
+from .training import Training
 from .training_checks import (
     check_average,
     check_momenta,
     check_monitored,
     check_ratio,
+    check_scaling,
     check_schedules,
     check_source_name,
     check_split,
     phases_of,
 )
-from .training_values import (
-    average_of,
-    component_of,
-    components_of,
-    generate_of,
-    header_of,
-    optimizer_of,
-    places_of,
-    plain_fields,
-    schedules_of,
-    source_of,
-    weights_of,
-)
+from .training_values import generate_of, incomplete_training, training_of
 from .wiring.network_builder import of_another_kind, wire_fields
 
 NO_TEST_SOURCE = "there is no source for the validation or test phase"
@@ -95,7 +84,7 @@ def loads_training(
 
 def require_valid(training: Training | None, found: Examined) -> Training:
     """The training that `read_training` returned, after warnings. Raises `ConfigError` with its errors."""
-    if training is None or found.failed:
+    if training is None or training.incomplete or found.failed:
         raise ConfigError(found.faults)
     warn(found.faults)
     return training
@@ -114,7 +103,7 @@ def read_training(
     With a `network` argument, the text names none and needs no source.
 
     Returns:
-        The training, if valid, and its network with all errors.
+        The training, and its network with all errors. With errors, the training is incomplete, or None.
     """
     report = DiagnosticReport(Source(str(path), text, settings))
     reader = _TrainingReader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
@@ -181,40 +170,13 @@ class _TrainingReader:
             check_momenta(bound, network, self.report)
             self._generate(bound.values.get("generate"), network)
         # Every check above has run by now: each works on the fields that are valid, so that one run shows all errors.
-        if self.report.failed or network is None:
+        files = (self.base, self.network_path, self.report.source)
+        if not self.report.failed and network is not None:
+            return training_of(bound, network, *files)
+        if self.valid_network is None or bound.broken or self.report.source.overrides:
             return None
-        return self._training(bound, network)
-
-    def _training(self, bound: Bound, network: Network) -> Training:
-        """The training of fields without errors."""
-        values = bound.values
-        rules = tuple(ParamRule(**header_of(param, "Param")) for param in values.get("param", ()))
-        return Training(
-            network=with_rules(network, rules),
-            param=rules,
-            optimizer=optimizer_of(values["optimizer"]),
-            source=tuple(map(source_of, values.get("source", ()))),
-            schedule=schedules_of(values.get("schedule", ())),
-            momentum_schedule=schedules_of(values.get("momentum_schedule", ())),
-            regularizer=component_of(values.get("regularizer")),
-            callback=tuple(components_of(values.get("callback", ()))),
-            clip=ClipSettings(**header_of(values.get("clip"), "Clip")),
-            average=average_of(values.get("average")),
-            test=TestSettings(**header_of(values.get("test"), "Test")),
-            checkpoint=CheckpointSettings(**header_of(values.get("checkpoint"), "Checkpoint")),
-            log=LogSettings(**header_of(values.get("log"), "Log")),
-            feed={feed.values["input"]: feed.values["field"] for feed in values.get("feed", ())},
-            weights=weights_of(values.get("weights")),
-            generate=generate_of(values.get("generate")),
-            network_path=self.network_path,
-            base=self.base / (values.get("base") or ""),
-            file=self.report.source,
-            places=dict(places_of(bound, "")),
-            **plain_fields(
-                bound,
-                ("seed", "batch_size", "accumulate", "epochs", "steps", "output", "dtype", "level", "stage", "on_nan"),
-            ),
-        )
+        faults = [*self.network_diagnostics, *self.report.diagnostics]
+        return incomplete_training(bound, fields, self.valid_network, faults, *files)
 
     # ---- the network
 
@@ -246,7 +208,8 @@ class _TrainingReader:
         self.network_path = self.base / str(path)
         # Here rather than in the reader: the error belongs to the field of this file, not to the file that is missing.
         if not os.path.isfile(self.network_path):
-            self.report.add("E302", f"network file `{self.network_path}` not found", bound.place("network"))
+            message = f"network file `{self.network_path}` not found{similar_file(self.network_path)}"
+            self.report.add("E302", message, bound.place("network"))
             return None
         try:
             found = examine_network(read_file(self.network_path), str(self.network_path), self.report.source.overrides)
@@ -297,6 +260,7 @@ class _TrainingReader:
                     self._data_layer(transform.values.get("input"), transform.place("input"), network)
                     for item, name in enumerate(transform.values.get("also", ())):
                         self._data_layer(name, transform.place("also", item), network)
+        check_scaling(bound.values.get("source", ()), self.report)
         # In a broken file the source may be in the part that was skipped.
         if "train" not in first and self.sources_needed and not bound.broken:
             self.report.add(

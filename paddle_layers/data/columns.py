@@ -257,10 +257,13 @@ class GapColumn:
         methods: For each column "mean", "median", "mark" for the mean and an indicator column, which is 1 where a
             number was missing and 0 otherwise, or "refuse" for a column without missing values. The indicator columns
             follow all other columns.
+        starts: Offsets of sequences of rows and the total; None if each row is a sample.
     """
 
-    def __init__(self, values: Array | StoredColumn, names: Sequence[str], methods: Sequence[str]) -> None:
-        self.values, self.names, self.methods = values, names, tuple(methods)
+    def __init__(
+        self, values: Array | StoredColumn, names: Sequence[str], methods: Sequence[str], starts: Rows | None = None
+    ) -> None:
+        self.values, self.names, self.methods, self.starts = values, names, tuple(methods), starts
 
     @property
     def marked(self) -> list[int]:
@@ -268,7 +271,7 @@ class GapColumn:
         return [at for at, method in enumerate(self.methods) if method == "mark"]
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.values) if self.starts is None else len(self.starts) - 1
 
 
 Column = Array | SequenceColumn | SparseColumn | StoredColumn

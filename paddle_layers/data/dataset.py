@@ -89,7 +89,9 @@ class Dataset:
         self.strict_names = False
         """Whether it is an error if only the training data name the ids of a field, as for files, and no warning."""
         self.file_of: Callable[[int], str] | None = None
-        """Returns the file of a row, if every row is a file, such as an image."""
+        """Returns the file of a row, if every row is a file, such as an image; its series, if it is one."""
+        self.file_title = "file"
+        """The kind of these names: `file` or `series`."""
         self.unread: list[str] = []
         """Names of further fields of the source, which are not opened, for messages."""
         lengths = {name: len(column) for name, column in (self.fields | self.raw).items()}

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Array, GapColumn, Rows, SequenceColumn, Vocabulary, WordColumn
+from .columns import Array, GapColumn, Rows, SequenceColumn, Vocabulary, WordColumn, gather
 from .dataset import Dataset
 from .lazy_columns import StoredColumn
 from .names import aligned, check_same_names, listed_names
@@ -240,7 +240,8 @@ def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[fl
     collected = [np.empty((0, len(medians)))]
     for column, rows in parts:
         values = column.values
-        for chosen in values.parts(rows) if isinstance(values, StoredColumn) else [values[rows]]:
+        items = rows if column.starts is None else gather(column.starts, rows)[0]
+        for chosen in values.parts(items) if isinstance(values, StoredColumn) else [values[items]]:
             there = ~np.isnan(chosen)
             counts += there.sum(axis=0)
             totals += np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)
@@ -300,7 +301,7 @@ def encoded(dataset: Dataset, learned: FittedPreprocessing, origin: str) -> Data
         word_fields=dataset.word_fields,
         targets=dataset.targets,
     )
-    numbers.unread, numbers.file_of = dataset.unread, dataset.file_of
+    numbers.unread, numbers.file_of, numbers.file_title = dataset.unread, dataset.file_of, dataset.file_title
     return numbers
 
 
@@ -309,12 +310,14 @@ def _in_order(dataset: Dataset, name: str, column: GapColumn, learned: FittedPre
     if name not in dataset.columns or tuple(wanted) == dataset.columns[name]:
         return column
     places = _places(dataset, name, wanted)
-    return GapColumn(_chosen(column.values, places), wanted, [column.methods[at] for at in places])
+    return GapColumn(_chosen(column.values, places), wanted, [column.methods[at] for at in places], column.starts)
 
 
 def _chosen(values: Any, places: list[int]) -> Any:
     if isinstance(values, StoredColumn):
         return values.then(lambda read: read[:, places], (len(places),), values.dtype)
+    if isinstance(values, SequenceColumn):
+        return SequenceColumn(_chosen(values.data, places), values.starts)
     return values[:, places]
 
 
@@ -378,7 +381,8 @@ def _filled(column: GapColumn, means: Sequence[float], dataset: Dataset, name: s
     if isinstance(values, StoredColumn):
         fill = partial(_without_gaps, means=means, marked=column.marked)
         return values.then(fill, (width + len(column.marked),), float)
-    return _without_gaps(values, means, column.marked)
+    filled = _without_gaps(values, means, column.marked)
+    return filled if column.starts is None else SequenceColumn(filled, column.starts)
 
 
 def _without_gaps(values: Array, means: Sequence[float], marked: Sequence[int]) -> Array:

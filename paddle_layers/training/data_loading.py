@@ -62,6 +62,11 @@ def field_types(training: Training, phases: Sequence[str]) -> dict[str, Type]:
     return {training.feed.get(layer, layer): wanted for layers in types for layer, wanted in layers.items()}
 
 
+def sequence_fields(training: Training) -> set[str]:
+    """The fields whose samples are sequences."""
+    return {name for name, wanted in field_types(training, ("train", "test")).items() if wanted.level}
+
+
 def read_fields(training: Training, source: SourceSettings | None, phase: str = "") -> set[str]:
     """The fields that are read of a source, or of data from Python for a phase.
 
@@ -250,7 +255,7 @@ def open_for_phase(
     """
     mixed = (one for one in training.source if part_name(one) == part_name(source))
     skip = any(one.on_error == "skip" for one in mixed)
-    every = RequestedFields(None, targets, skip)
+    every = RequestedFields(None, targets, skip, sequences=sequence_fields(training))
     try:
         opened = open_source(source, training.base, replace(every, names=fields))
     except NoFieldsError as error:
@@ -342,7 +347,9 @@ def with_frames_read(training: Training, datasets: Mapping[str, Given]) -> Mappi
     for phase, data in datasets.items():
         if is_data_frame(data):
             source = training.source_of(phase)
-            request = RequestedFields(read_fields(training, source, phase), targets, _skips(source))
+            request = RequestedFields(
+                read_fields(training, source, phase), targets, _skips(source), sequences=sequence_fields(training)
+            )
             with placed(training, source):
                 found[phase] = read_frame(training, source, data, f'datasets["{phase}"]', request)
     return found

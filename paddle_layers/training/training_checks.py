@@ -40,44 +40,59 @@ LARGE_TARGET = 50
 
 
 def training_faults(training: Training) -> list[Diagnostic]:
-    """All errors that `train` would raise before the first step, in the order of the file; nothing is computed."""
+    """All errors that `train` would raise before the first step, in the order of the file; nothing is computed.
+
+    Checks that depend on an incomplete field of the training are omitted: they might report its consequences.
+    """
+    complete = training.is_complete
     faults = list(_setting_faults(training))
     known = NOTHING
-    try:
-        first = first_weights(training, None)
-        known = known_preprocessing(training, first)
-    except ConfigError as error:
-        faults += error.diagnostics
-    except DataError as error:
-        faults.append(training.fault("weights.file", str(error), code="E308"))
-    of_data, batches = source_faults(training, known)
-    faults += of_data
-    callbacks = [one.definition.create(one.attributes) for one in training.callback]
-    faults += callback_faults(training, callbacks, training.monitored)
-    phases = {phase for one in training.source for phase in (one.phase, *(one.split.phases if one.split else ()))}
-    try:
-        # A file without sources is for `pl.train(datasets=)`, which may have test data.
-        if phases == {"train"}:
-            check_tests(training, callbacks)
-        check_data_norms(training)
-        if batches is not None:
+    if complete("net", "network", "weights", "param"):
+        try:
+            known = known_preprocessing(training, first_weights(training, None))
+        except ConfigError as error:
+            faults += error.diagnostics
+        except DataError as error:
+            faults.append(training.fault("weights.file", str(error), code="E308"))
+    batches = None
+    if training.network.nodes and complete("feed", "level", "stage", "base", "batch_size"):
+        of_data, batches = source_faults(training, known)
+        faults += of_data
+    if complete("net", "network", "source", "callback", "level", "stage"):
+        faults += _event_faults(training)
+    if batches is not None and not training.incomplete:
+        try:
+            check_data_norms(training)
             steps = planned_steps(training, batches)
             check_rates(training, steps)
             momentum_at(training, steps)
-    except ConfigError as error:
-        faults += error.diagnostics
+        except ConfigError as error:
+            faults += error.diagnostics
     # Stable: errors of the network, whose file is read first, keep their order.
     return sorted(faults, key=lambda fault: (fault.source is training.file, fault.start))
+
+
+def _event_faults(training: Training) -> Iterator[Diagnostic]:
+    """Errors of callbacks and of evaluations."""
+    callbacks = [one.definition.create(one.attributes) for one in training.callback]
+    yield from callback_faults(training, callbacks, training.monitored)
+    # A file without sources is for `pl.train(datasets=)`, which may have test data.
+    if {phase for one in training.source for phase in one.phases} == {"train"}:
+        try:
+            check_tests(training, callbacks)
+        except ConfigError as error:
+            yield from error.diagnostics
 
 
 def _setting_faults(training: Training) -> Iterator[Diagnostic]:
     """Errors that a training raises without a position: of the network as a whole, and of its output."""
     checks: list[tuple[str, str, Callable[[], None]]] = [
-        ("", "E320", lambda: check_learning(training)),
         ("optimizer", "E402", lambda: _check_step(training)),
         ("output", "E321", lambda: check_output_folder(output_folder(training, None))),
         ("log.format", "E321", lambda: check_formats(training.log.format)),
     ]
+    if training.is_complete("net", "network", "param", "level", "stage"):
+        checks.insert(0, ("", "E320", lambda: check_learning(training)))
     for place, code, check in checks:
         try:
             check()

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from random import Random
 
 import pytest
 
+from paddle_layers.config.binding.headers import spec
 from paddle_layers.config.diagnostics.diagnostic import Source
 from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import Fields
 from paddle_layers.config.reading.lexer import COMMENT, tokens
 from paddle_layers.config.reading.reader import read_text
 from paddle_layers.config.writing.formatter import format_text
+from paddle_layers.define import registries
 
 DEEPEST = 4
+HEADERS = {"layer": "Layer", "optimizer": "Optimizer", "schedule": "Schedule", "regularizer": "Regularizer"}
+HEADERS |= {"callback": "Callback", "source": "Source", "transform": "Transform"}
 GAPS = (*[" "] * 7, "\n", "\n\n\n", " # beside\n", "\n# alone\n", "\n\n# alone\n\n")
 SCALARS = (["1"], ["-1.5"], ["-", "inf"], ["INT"], ['"a b"'], [r'"\""'], ['"a"', '"b"'], ["'x'", "'y'"], ['"x"', "'y'"])
 
@@ -33,6 +38,39 @@ SCALARS = (["1"], ["-1.5"], ["-", "inf"], ["INT"], ['"a b"'], [r'"\""'], ['"a"',
 )
 def test_layout(text: str, formatted: str) -> None:
     assert format_text(text) == formatted
+
+
+@pytest.mark.parametrize("registry", HEADERS)
+def test_attributes_move_into_the_block_of_their_type(registry: str) -> None:
+    value = {"INT": "1", "FLOAT": "-0.5", "BOOL": "true", "STRING": "'a' 'b'", "CHOICE": "x"}
+    layout = {"layer": "net {{ layer {{ {} }} }}", "transform": "source {{ transform {{ {} }} }}"}
+    file = layout.get(registry, f"{registry} {{{{ {{}} }}}}") + " steps: 1"
+    for definition in registries[registry].values():
+        fields = spec(HEADERS[registry]).fields
+        own = [one for one in definition.attributes.values() if one.name not in fields]
+        texts = [f"{one.name}: {f'[{value[one.type]}]' if one.repeated else value[one.type]}" for one in own]
+        type_ = f'type: "{definition.name}"'
+        whole, rest = (f"{definition.name} {{ {' '.join(part)} }}" if part else "" for part in (texts, texts[1:]))
+        wanted = without_places(format_text(file.format(f"{type_} {whole}")))
+        gap = ", # why\n"
+        for outside in (f"{type_}, {gap.join(texts)}", f"{type_} {' '.join(texts[:1])}; {rest}"):
+            moved = format_text(file.format(outside))
+            assert without_places(moved) == wanted
+            assert format_text(moved) == moved
+            assert comments(moved) == comments(outside)
+
+
+def test_attributes_of_json_move_into_the_block_of_their_type() -> None:
+    text = '{"source": [{"type": "csv", "file": "a.csv"}, {"type": "npz", "npz": {"file": "b"}}], "steps": 1e400}'
+    moved = format_text(text)
+    assert json.loads(moved)["source"][0] == {"type": "csv", "csv": {"file": "a.csv"}}
+    assert json.loads(moved)["source"][1] == {"type": "npz", "npz": {"file": "b"}}
+    assert "1e400" in moved
+
+
+def test_what_is_no_attribute_stays() -> None:
+    text = 'schedule { type: "cosine" warmup { steps: 5 } zigzag: 3 until: 5 }\nsteps: 1\n'
+    assert format_text(text) == text
 
 
 @pytest.mark.parametrize("seed", range(300))

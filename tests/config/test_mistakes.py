@@ -24,6 +24,7 @@ FAULTS = {
     "76_keys_twice": 2,
     "56_three_faults_in_a_step": 3,
     "60d_rename_by_old_and_new": 2,
+    "train_47_attributes_beside_their_type": 4,
 }
 """Files with more faults than one."""
 

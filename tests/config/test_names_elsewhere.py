@@ -38,7 +38,12 @@ def test_only_attributes_of_the_layer_are_suggested() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "here"), [("Linear", "fc"), ("Dense", "fc"), ("LSTM", "simple_lstm"), ("mse_loss", "square_error")]
+    ("name", "here"),
+    [
+        *(("Linear", "fc"), ("Dense", "fc"), ("LSTM", "simple_lstm"), ("mse_loss", "square_error")),
+        # The basic one of several.
+        *(("maxpool", "pool"), ("ConvTranspose", "conv_trans"), ("index_select", "gather"), ("last_seq", "seq_last")),
+    ],
 )
 def test_layers_of_other_frameworks(name: str, here: str) -> None:
     with pytest.raises(AttributeError, match=f"is called `{here}` here"):

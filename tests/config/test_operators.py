@@ -90,3 +90,23 @@ def test_a_vector_beside_an_image_is_ambiguous() -> None:
     image, vector = nn.data(shape=[3, 3, 3], name="image"), nn.data(shape=[3], name="vector")
     with pytest.raises(TypeError, match=r"the same number of axes.*dims=\[3, 1, 1\]"):
         _ = image + vector
+
+
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("bool(x)", r"a value has no truth value.*nn\.compare compares elements"),
+        ("x.relu()", r"no attribute `relu`; write nn\.relu\(\.\.\.\)"),
+        ("x.shape", "no attribute `shape`; `type` is its type, `type.dims` has the axes of a sample"),
+        ("x.colour", "^a value has no attribute `colour`$"),
+        ("nn.fc(x, size=2, act=nn.relu)", r"^nn\.fc: `act` is a function; write act='relu'$"),
+        ("nn.fc('x', size=2)", "found 'x'; pass the value itself instead of its name"),
+        ("pl.Adam", r"""write `Optimizer\(net, "adam"\)`, or `optimizer={"type": "adam", ...}` in `make_training`"""),
+        ("pl.Conv2D", r"write `nn\.conv\(\.\.\.\)`"),
+        ("pl.EarlyStopping", "the callback `early_stop` is a block of a training"),
+        ("pl.evalute", "did you mean `evaluate`"),
+    ],
+)
+def test_habits_of_other_frameworks(code: str, message: str) -> None:
+    with pytest.raises((AttributeError, TypeError), match=message):
+        eval(code, {"pl": pl, "nn": nn, "x": nn.data(shape=[3])})

@@ -167,10 +167,10 @@ net {
 steps: 12
 """
 STAGES = """
-optimizer { type: "sgd" learning_rate: 0.5 momentum: 0.4 }
-schedule { type: "warmup" steps: 3 until: 3 }
+optimizer { type: "sgd" learning_rate: 0.5 sgd { momentum: 0.4 } }
+schedule { type: "warmup" warmup { steps: 3 } until: 3 }
 schedule { type: "linear" linear { to: 0.5 } base: 1 until: 7 }
-schedule { type: "exp" gamma: 0.5 }
+schedule { type: "exp" exp { gamma: 0.5 } }
 momentum_schedule { type: "linear" linear { to: 2 steps: 4 } until: 6 }
 momentum_schedule { type: "fixed" base: 0.9 }
 """
@@ -212,7 +212,7 @@ def faults(text):
         ('schedule { type: "fixed" } schedule { type: "cosine" }', "E315", "this schedule has no `until`"),
         ('schedule { type: "fixed" until: 5 }', "E315", "the last schedule has `until`"),
         (
-            'schedule { type: "fixed" until: 5 } schedule { type: "fixed" until: 5 } schedule { type: "exp" gamma: 1 }',
+            2 * 'schedule { type: "fixed" until: 5 } ' + 'schedule { type: "exp" exp { gamma: 1 } }',
             "E315",
             "`until` must be greater than that of the previous schedule, 5",
         ),
@@ -232,7 +232,7 @@ def test_schedules_that_do_not_go_together(text, code, message):
 def test_a_momentum_that_is_none(tmp_path):
     ((code, said),) = faults('optimizer { type: "adam" learning_rate: 1 } momentum_schedule { type: "fixed" }')
     assert (code, said) == ("E311", "the optimizer `adam` has no `momentum`")
-    text = NET + 'optimizer { type: "sgd" learning_rate: 1 }\nmomentum_schedule { type: "linear" to: 1.2 }'
+    text = NET + 'optimizer { type: "sgd" learning_rate: 1 }\nmomentum_schedule { type: "linear" linear { to: 1.2 } }'
     with pytest.raises(pl.ConfigError, match=r"the momentum is 1.005 at step 7, must be below 1"):
         pl.train(text, datasets=DATA, output=tmp_path / "out")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import re
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -9,9 +12,12 @@ from click.testing import CliRunner
 
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
+from paddle_layers.config.checking import validated
 from paddle_layers.training.callbacks import make_callback
 from paddle_layers.training.problems import TrainingError
 from paddle_layers.training.runs import Run
+from paddle_layers.training.training_checks import training_faults
+from tests.config.test_mutations import OPERATORS, misspelled
 
 pytestmark = pytest.mark.usefixtures("as_python")
 
@@ -182,3 +188,95 @@ def test_a_result_of_one_callback_is_not_that_of_the_other(folder: Path) -> None
         "14: warning[W008]: `early_stop` monitors `accuracy`, but `save_best` monitors `loss`"
     ]
     assert messages(text + stop + best.replace(" }", ' save_best { watch: "loss" } }')) == []
+
+
+MIXED = """\
+net {
+layer { name: "x" type: "data" data { shape: 2 } }
+layer { name: "words" type: "data" data { data_type: INT size: 10 seq_nested_level: 1 } }
+layer { name: "kind" type: "data" data { data_type: INT size: 2 } }
+layer { name: "vectors" type: "embedding" input: "words" embedding { size: 4 } }
+layer { name: "mean" type: "seq_avg_pool" input: "vectors" seq_avg_pool { strategy: AVERAGE } }
+layer { name: "hidden" type: "fc" input: "x" input: "mean" fc { size: 8 act: "tanh" } param { of: "bias" lr_mult: 2 } }
+layer { name: "scores" type: "fc" input: "hidden" fc { size: 2 } }
+layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "kind" loss_weight: 2 }
+layer { name: "accuracy" type: "accuracy" input: "scores" input: "kind" include { phase: "test" } }
+}
+source { type: "csv" csv { file: "table.csv" columns: "x = a, b" text: "words = c" ids: "kind" } split { test: 0.3 } }
+optimizer { type: "adam" learning_rate: 0.01 }
+test { every: 2 }
+callback { type: "early_stop" early_stop { watch: "accuracy" patience: 3 } }
+steps: 10
+"""
+
+
+def _field_misspelled(line: str, rng: random.Random) -> str | None:
+    match = re.match(r"\w{4,}", line)
+    return line.replace(match[0], misspelled(match[0]), 1) if match and not line.startswith("layer") else None
+
+
+def _name_misspelled(line: str, rng: random.Random) -> str | None:
+    return re.sub(r'(?<=name: ")\w+', lambda name: f"{name[0]}x", line) if 'type: "data"' in line else None
+
+
+def test_an_error_of_the_config_neither_hides_errors_of_the_data_nor_causes_some(folder: Path) -> None:
+    rows = [f"{i},{2 * i},good soup {i % 3},{'yn'[i % 2]}" for i in range(12)]
+    lines = MIXED.splitlines()
+    rng = random.Random(0)
+    changed = []
+    for number, line in enumerate(lines):
+        if line not in ("net {", "}"):
+            for operator in (*OPERATORS, _field_misspelled, _name_misspelled):
+                with suppress(KeyError, ValueError):  # an operator for layers only
+                    changed += [(number, text)] if (text := operator(line, rng)) not in (None, line) else []
+    assert len(changed) > 130
+    found, reached = 0, [choice for choice in rng.sample(changed, 60) if not lines[choice[0]].startswith("source")]
+    for number, line in reached:
+        for wrong in (False, True):
+            Path("table.csv").write_text("\n".join(["a,b,c,kind", *rows, f"{'six' if wrong else '6'},6,good,y"]) + "\n")
+            Path("t.textproto").write_text("\n".join([*lines[:number], line, *lines[number + 1 :]]) + "\n")
+            _, faults, training = validated("t.textproto")
+            assert any(fault.severity == "error" for fault in faults), line
+            of_data = training_faults(training) if training is not None else []
+            assert all("'six' is not a number" in fault.message for fault in of_data), (line, of_data)
+            assert wrong or not of_data, line
+            found += bool(of_data)
+    assert found >= 0.8 * len(reached)
+
+
+def test_errors_of_a_network_file_and_of_the_data_it_reads(folder: Path) -> None:
+    net = NET.partition("optimizer")[0].replace("net {\n", "").removesuffix("}\n")
+    Path("net.textproto").write_text(net.replace('fc" input: "x" fc { size', 'fc" input: "x" fc { sice'))
+    text = 'network: "net.textproto"\noptimizer { type: "sgd" }\nsteps: 2\n' + SOURCE.replace("a, b", "a, c")
+    done = messages(text)
+    assert [line[:16] for line in done] == ["2: error[E105]: ", "4: error[E317]: "]
+    shown = CliRunner().invoke(commands, ["validate", "t.textproto"]).output
+    assert "net.textproto:3:53: error[E101]: layer `fc` has no attribute `sice`" in shown
+    assert "table.csv:1: unknown column `c`" in shown
+    assert "requires `steps`" not in shown
+
+
+def test_the_first_error_of_every_column_of_a_table(folder: Path) -> None:
+    Path("table.csv").write_text("a,b,day,kind\n1,2,2026-01-01,0\n,3,2026-01-02,1\n3,four,2026-01-03,x\n")
+    found = messages(NET.replace("shape: 2", "shape: 3") + SOURCE.replace("a, b", "a, b, day"))
+    assert [line.partition("; ")[0] for line in found] == [
+        "10: error[E317]: table.csv:2: column 3 (`day`): '2026-01-01' is not a number",
+        "10: error[E317]: table.csv:3: column 1 (`a`): empty cell",
+        "10: error[E317]: table.csv:4: column 2 (`b`): 'four' is not a number",
+        "10: error[E317]: table.csv:4: column 4 (`kind`): 'x' is not a number",
+    ]
+
+
+def test_data_are_not_compared_with_a_data_layer_whose_type_is_in_question(folder: Path) -> None:
+    text = NET.replace('"fc" input: "x" fc { size: 2 }', '"concat" input: "x" input: "x"').replace("shape: 2", "")
+    (found,) = (line for line in messages(text + SOURCE) if "error[" in line)
+    assert found.startswith("4: error[E208]: layer `scores`: input `x` of `concat` has shape scalar")
+
+
+def test_a_missing_config_with_a_similar_name(folder: Path) -> None:
+    Path("train.textproto").write_text(NET + SOURCE)
+    done = CliRunner().invoke(commands, ["validate", "trian.textproto"])
+    assert "file `trian.textproto` not found; did you mean `train.textproto`?" in done.output
+    text = 'network: "tran.textproto"\nsteps: 1\noptimizer { type: "sgd" learning_rate: 0.1 }\n' + SOURCE
+    (found,) = messages(text)
+    assert found == "1: error[E302]: network file `tran.textproto` not found; did you mean `train.textproto`?"

@@ -202,7 +202,8 @@ class Means:
 
 def test_debug_shows_means_and_dead_units(tmp_path):
     text = NETWORK.replace(
-        'act: "relu" drop_rate: 0.25 }', 'act: "relu" } param { of: "bias" init { type: "constant" value: -5 } }'
+        'act: "relu" drop_rate: 0.25 }',
+        'act: "relu" } param { of: "bias" init { type: "constant" constant { value: -5 } } }',
     )
     path = write(tmp_path, text + SOURCES + SETTINGS + 'callback { type: "debug" debug { every: 3 } }')
     means = Means()

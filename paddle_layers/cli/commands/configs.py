@@ -40,15 +40,16 @@ def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> N
     # All files are checked before the exit, so one run reports all errors.
     for file in files:
         try:
-            what, warnings, training = validated(file, settings)
-            faults = _training_faults(training)
+            what, faults, training = validated(file, settings)
         except ConfigError as error:
             found += error.diagnostics
             continue
+        later = _training_faults(training)
         # W005 is the same as E310 for a file whose test data may come from Python.
-        missing_tests = {fault.start for fault in faults if fault.code == "E310"}
-        found += faults + [warning for warning in warnings if warning.start not in missing_tests]
-        if not faults:
+        missing_tests = {fault.start for fault in later if fault.code == "E310"}
+        faults = [fault for fault in faults if fault.code != "W005" or fault.start not in missing_tests]
+        found += sorted(faults + later, key=lambda fault: (fault.source.name == file, fault.start))
+        if what and not later:
             fine.append((file, what))
     if style == "json":
         echo(render_json(found))

@@ -9,7 +9,7 @@ from paddle_layers.define.fields.attributes import Attribute
 
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import DiagnosticReport
-from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, items
+from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, items, shown
 from .assignments import Pending, assignments
 from .blocks import BlockDefinition, declared
 from .headers import HeaderField, MessageSpec, spec
@@ -211,24 +211,18 @@ class Binder:
             return
         bound.definition = definition
         own: list[Field] = []
-        loose: list[Field] = []
-        known = definition.attribute_by_name
         for field in rest:
             if field[0] == name and field[1] == BLOCK and isinstance(definition, BlockDefinition):
                 self._settings_in_braces(bound, definition, field)
             elif field[0] == name and field[1] == BLOCK:
                 own.append(field)
-            elif field[0] in known and header.name != "Layer":
-                loose.append(field)
             else:
                 self._stray(bound, header, registry, definition, field)
         if len(own) > 1:
             self.twice(own)
         if own:
             bound.places[name] = own
-            bound.block = [*own[0][2], *loose]
-        else:
-            bound.block = loose
+            bound.block = own[0][2]
         self._set(bound, definition)
         bound.attributes = self.attributes(definition, bound.block, own[0][3] if own else bound.place("type"), bound)
 
@@ -273,12 +267,12 @@ class Binder:
     def _stray(self, bound: Bound, header: MessageSpec, registry: str, definition: Definition, field: Field) -> None:
         name, start = field[0], field[3]
         if name in definition.attribute_by_name:
-            self.report.add(
-                "E108",
-                f"attribute `{name}` is outside of the block `{definition.name}`",
-                start,
-                help=f"write `{definition.name} {{ {name}: ... }}`",
-            )
+            value = shown(field) if field[1] in (INT, FLOAT, STRING, WORD) and len(str(field[2])) <= 40 else "..."
+            help_ = f"write `{definition.name} {{ {name}: {value} }}`"
+            if not self.report.source.name.startswith("<"):
+                help_ += "; `paddle-layers fmt` moves it there"
+            message = f"attribute `{name}` is outside of the block `{definition.name}`"
+            self.report.add("E108", message, start, help=help_)
             bound.broken = True
         elif field[1] == BLOCK and (name in registries[registry] or not header.nearest(name)):
             own = definition.name

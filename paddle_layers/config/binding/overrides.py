@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from paddle_layers.define import registries
 from paddle_layers.define.decimals import MANTISSA
 
 from ..diagnostics.report import DiagnosticReport
@@ -45,6 +46,7 @@ class _Override:
         self.text, self.start, self.report = text, start, report
 
     def apply(self, fields: Fields, header: MessageSpec | None, at: int) -> None:
+        registry = ""
         while True:
             step = _STEP.match(self.text, at)
             if step is None:
@@ -53,13 +55,14 @@ class _Override:
                 return
             name, key, sign = step.groups()
             if sign == "=":
-                self._assign(fields, header, name, at, step.end())
+                self._assign(fields, header, registry, name, at, step.end())
                 return
             inner = self._enter(fields, name, key, at, header)
             if inner is None:
                 return
             field = header.fields.get(name) if header is not None else None
             fields, header, at = inner, spec(field.message) if field is not None and field.message else None, step.end()
+            registry = field.registry if field is not None else ""
 
     def _enter(self, fields: Fields, name: str, key: str | None, at: int, header: MessageSpec | None) -> Fields | None:
         """The fields of the addressed block, which is created if it does not exist; None after a report."""
@@ -87,7 +90,9 @@ class _Override:
             fields.append((name, BLOCK, blocks[0], self.start + at, self.start + at))
         return blocks[0]
 
-    def _assign(self, fields: Fields, header: MessageSpec | None, name: str, at: int, value_at: int) -> None:
+    def _assign(
+        self, fields: Fields, header: MessageSpec | None, registry: str, name: str, at: int, value_at: int
+    ) -> None:
         """Replace the values of the field."""
         type_ = next((one[2] for one in fields if one[0] == "type" and one[1] == STRING), None)
         where = fields
@@ -98,6 +103,10 @@ class _Override:
             # Paths omit the block that is named like the type: `optimizer.momentum=0.9` works for `sgd` and for
             # `nesterov`.
             where = next((one[2] for one in fields if one[0] == type_ and one[1] == BLOCK), fields)
+            definition = registries[registry].get(type_) if registry and where is fields else None
+            if definition is not None and name in definition.attribute_by_name:
+                where = []
+                fields.append((type_, BLOCK, where, self.start + at, self.start + at))
         _remove(where, name)
         if self.text[value_at:]:
             where.append(_value(name, self.text[value_at:], self.start + at, self.start + value_at))

@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from types import FunctionType
 from typing import Any
 
 from paddle_layers.define import Attributes, LayerDefinition, ShapeError, Type, registries
@@ -21,6 +22,8 @@ from .operators import call_by
 
 HEADERS = ("name", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down")
 """Fields of the layer itself that a helper takes as keyword arguments; blocks are dicts or lists of dicts."""
+HELPERS = "paddle_layers.nn"
+"""The module that has the helpers."""
 _PYTHON_TYPES = {"INT": int, "FLOAT": float, "BOOL": bool, "STRING": str, "CHOICE": str}
 _HELPERS: dict[int, Callable[..., Any]] = {}
 
@@ -194,10 +197,14 @@ def _helper_of(definition: LayerDefinition) -> Callable[..., Any]:
             raise TypeError(f"nn.{definition.name} has no argument `{unknown[0]}`{near}")
         if (setting := next((one for one in inputs if isinstance(one, (bool, int, float, str))), None)) is not None:
             named = next((name for name, one in definition.attributes.items() if one.required), "NAME")
-            raise TypeError(
-                f"the inputs of `{definition.name}` must be values returned by other helpers, found {setting!r}; "
-                f"attributes are keyword arguments: write {named}={setting!r}"
-            )
+            remedy = f"attributes are keyword arguments: write {named}={setting!r}"
+            if isinstance(setting, str):
+                remedy = "pass the value itself instead of its name"
+            what = f"the inputs of `{definition.name}` must be values returned by other helpers, found {setting!r}"
+            raise TypeError(f"{what}; {remedy}")
+        for key, value in settings.items():
+            if isinstance(value, FunctionType) and value.__module__ == HELPERS:
+                raise TypeError(f"nn.{definition.name}: `{key}` is a function; write {key}={value.__name__!r}")
         # A list instead of separate inputs is legal, but the signature cannot describe it.
         if not (inputs and isinstance(inputs[0], (list, tuple))):
             try:
@@ -209,7 +216,7 @@ def _helper_of(definition: LayerDefinition) -> Callable[..., Any]:
     made: Any = call
     made.__name__ = made.__qualname__ = definition.name
     made.__doc__ = _document(definition)
-    made.__module__ = "paddle_layers.nn"
+    made.__module__ = HELPERS
     made.__signature__ = signature
     return call
 

@@ -6,12 +6,21 @@ import math
 from collections.abc import Callable
 from numbers import Real
 from types import EllipsisType
-from typing import Any, Self, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeGuard
 
 import numpy as np
 
+from paddle_layers.define import registries
+
 Index = int | slice | EllipsisType
 Number = float | np.number[Any]
+_TYPE = {
+    "shape": "`type` is its type, `type.dims` has the axes of a sample",
+    "dtype": "`type` is its type",
+    "T": "write nn.permute(...)",
+    "sum": "write nn.row_sum(...)",
+}
+"""Attributes of arrays, and what to use instead."""
 _HELPERS: list[Callable[[str], Callable[..., Any]]] = []
 
 
@@ -27,6 +36,22 @@ class Operators:
     __iter__ = None
     # NumPy's scalars leave operators to this class; arrays are refused.
     __array_ufunc__ = None
+
+    def __bool__(self) -> bool:
+        raise TypeError(
+            "a value has no truth value: its elements are known when the network runs; `==` compares identity, and "
+            "nn.compare compares elements"
+        )
+
+    if not TYPE_CHECKING:  # for type checkers, a misspelled attribute remains an error
+
+        def __getattr__(self, name: str) -> NoReturn:
+            near = ""
+            if name in _TYPE:
+                near = f"; {_TYPE[name]}"
+            elif not name.startswith("_") and (layer := registries["layer"].get(name)) is not None:
+                near = f"; write nn.{layer.name}(...)"
+            raise AttributeError(f"a value has no attribute `{name}`{near}", name=name, obj=self)
 
     def __add__(self, other: Operators | Number) -> Self:
         if _is_number(other):

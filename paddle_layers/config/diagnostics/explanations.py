@@ -130,7 +130,8 @@ _EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E108": Explanation(
         "Attribute outside of its block",
-        "Attributes of a layer belong in the block named after its type.",
+        "Attributes belong in the block that is named like the type: of layers, optimizers, schedules, sources and all "
+        "others. `paddle-layers fmt` moves them there.",
         with_x('layer { name: "y" type: "fc" input: "x" size: 10 }'),
         with_x(FC),
     ),
@@ -358,6 +359,13 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "sigmoid, which is numerically stable. With the same activation before the loss, the network learns slowly "
         "and its probabilities stay far from 0 and 1.",
         with_x(FC.replace("10 }", '10 act: "softmax" }') + COST),
+        with_x(FC + COST),
+    ),
+    "W010": Explanation(
+        "Logits as probabilities",
+        "`cross_entropy` and other losses of probabilities compute the logarithm of their input, which must be from 0 "
+        "to 1. PyTorch's `CrossEntropyLoss`, which takes logits, is `softmax_with_loss`.",
+        with_x(FC + COST.replace("softmax_with_loss", "cross_entropy")),
         with_x(FC + COST),
     ),
     "W004": Explanation(

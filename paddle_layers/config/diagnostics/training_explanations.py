@@ -6,6 +6,7 @@ from .explanation import NET, NET_WITH_FC, OPTIMIZER, SOURCE, TESTED, Explanatio
 
 WORDS = 'net { layer { name: "x" type: "data" data { data_type: INT size: 9 seq_nested_level: 1 } } }\n'
 
+SCALED = ' transform { type: "scale" input: "x" scale { factor: 0.1 } } }\n'
 MONITORED = 'epochs: 1\ntest { every: 5 }\ncallback { type: "early_stop" early_stop { watch: "accuracy" } }\n'
 
 TRAINING_EXPLANATIONS: dict[str, Explanation] = {
@@ -110,11 +111,11 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         NET_WITH_FC
         + OPTIMIZER
         + SOURCE
-        + 'epochs: 1\nschedule { type: "warmup" steps: 5 }\nschedule { type: "cosine" }',
+        + 'epochs: 1\nschedule { type: "warmup" warmup { steps: 5 } }\nschedule { type: "cosine" }',
         NET_WITH_FC
         + OPTIMIZER
         + SOURCE
-        + 'epochs: 1\nschedule { type: "warmup" steps: 5 until: 5 }\nschedule { type: "cosine" }',
+        + 'epochs: 1\nschedule { type: "warmup" until: 5 warmup { steps: 5 } }\nschedule { type: "cosine" }',
         "training",
     ),
     "E316": Explanation(
@@ -157,6 +158,15 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         "every: ... }`; without it, the only test is at the end.",
         NET_WITH_FC + OPTIMIZER + SOURCE + TESTED + 'epochs: 1\ncallback { type: "early_stop" }',
         NET_WITH_FC + OPTIMIZER + SOURCE + TESTED + 'epochs: 1\ntest { every: 5 }\ncallback { type: "early_stop" }',
+        "training",
+    ),
+    "W011": Explanation(
+        "Training and test data are scaled differently",
+        "A `scale` or `mean` transform of the training source is missing in a validation or test source, or the other "
+        "way round. The network then gets other values than it was trained with. Random transforms, such as `mirror`, "
+        "are for the training source only.",
+        NET_WITH_FC + OPTIMIZER + SOURCE.replace(" }\n", SCALED) + TESTED + "epochs: 1",
+        NET_WITH_FC + OPTIMIZER + SOURCE.replace(" }\n", SCALED) + TESTED.replace(" }\n", SCALED) + "epochs: 1",
         "training",
     ),
     "W008": Explanation(

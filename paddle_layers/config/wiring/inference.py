@@ -244,6 +244,8 @@ def input_hint(
     if isinstance(error, RankError) and error.axes:
         data = _data_layer(name, producers, lambda type_: (type_.kind, len(type_.dims)))
         shape = f"`shape: [{', '.join(error.axes)}]` with the sizes of these axes"
+        if len(error.axes) == 1 and not found.dims:
+            shape = "`shape: 1`"
         return (f"write {shape} in `data {{ }}` of `{data}`", data) if data else ("", "")
     return "", ""
 

@@ -23,6 +23,13 @@ APPLIED = {
 }
 """Losses of logits: the activation that each applies, and the equivalent loss of activated values."""
 
+OF_PROBABILITIES = {
+    **{instead: (applied, loss) for loss, (applied, instead) in APPLIED.items() if instead},
+    "multi_binary_label_cross_entropy": ("sigmoid", ""),
+    "wasserstein_loss": ("softmax", ""),
+}
+"""Losses of probabilities: the activation that computes these, and the equivalent loss of logits."""
+
 GATED = {"lstmemory": "simple_lstm", "grumemory": "simple_gru"}
 """Recurrent layers without an input projection, and those with one."""
 
@@ -43,11 +50,13 @@ def lint(nodes: Sequence[Node], report: DiagnosticReport) -> None:
         return
     present = [node for node in nodes if node.setup not in absent] if absent else nodes
     _ungated(present, report)
-    costs = [node for node in present if node.setup in losses and node.definition.name in APPLIED]
+    of_scores = APPLIED.keys() | OF_PROBABILITIES.keys()
+    costs = [node for node in present if node.setup in losses and node.definition.name in of_scores]
     # One table for all losses: a search for each would be quadratic with many of them.
     producers = {name: node for node in reversed(present) for name in node.output_names} if costs else {}
     for cost in costs:
-        _activated_twice(cost, producers[cost.inputs[0]], report)
+        check = _activated_twice if cost.definition.name in APPLIED else _not_activated
+        check(cost, producers[cost.inputs[0]], report)
     _not_learning(present, losses, report)
 
 
@@ -97,6 +106,23 @@ def _activated_twice(cost: Node, producer: Node, report: DiagnosticReport) -> No
         *producer.span,
         help=remedy + instead,
         notes=(report.note(f"loss `{cost.name}` is here", cost.span[0]),),
+    )
+
+
+def _not_activated(cost: Node, producer: Node, report: DiagnosticReport) -> None:
+    """A loss of probabilities of the outputs of a linear layer, whose logarithms would be wrong or clipped."""
+    if producer.activation is not None or "act" not in producer.definition.common or not parameter_shapes(producer):
+        return
+    applied, instead = OF_PROBABILITIES[cost.definition.name]
+    kind, name = cost.definition.name, producer.name
+    change = f", or change the type of `{cost.name}` to `{instead}`, which takes logits" if instead else ""
+    report.add(
+        "W010",
+        f"the loss `{cost.name}` (`{kind}`) takes probabilities, but the `{producer.definition.name}` layer `{name}` "
+        "has no activation",
+        *cost.span,
+        help=f'write `act: "{applied}"` in `{name}`{change}',
+        notes=(report.note(f"`{name}` is here", producer.span[0]),),
     )
 
 

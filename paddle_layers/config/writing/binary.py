@@ -14,7 +14,7 @@ from ..binding.headers import is_training
 from ..binding.values import MISSING, convert
 from ..diagnostics.diagnostic import Diagnostic, Source
 from ..diagnostics.report import ConfigError
-from ..reading.fields import BLOCK, WORD, Field, Fields, items
+from ..reading.fields import WORD, Field, Fields, items
 from .descriptors import message_class, required_lists
 from .formatter import format_text
 from .text import HEADERS, Word, fields_text
@@ -140,21 +140,9 @@ def plain_fields(name: str, fields: Fields) -> dict[str, Any]:
 
 def _fill(message: Message, fields: Fields) -> None:
     known: Mapping[str, Any] = message.DESCRIPTOR.fields_by_name
-    loose: Fields = []
     for field in fields:
-        if field[0] in known and _fits(known[field[0]], field):
-            for item in items(field):
-                _set(message, known[field[0]], item)
-        else:
-            loose.append(field)
-    if loose:  # attributes beside the block that `type` names
-        typed: Any = message
-        _fill(getattr(typed, typed.type), loose)
-
-
-def _fits(known: FieldDescriptor, field: Field) -> bool:
-    """Whether a value fits a field: `warmup: 200` is an attribute, but the block `warmup` is a schedule."""
-    return known.message_type is None or all(item[1] == BLOCK for item in items(field))
+        for item in items(field):
+            _set(message, known[field[0]], item)
 
 
 def _set(message: Message, field: FieldDescriptor, item: Field) -> None:

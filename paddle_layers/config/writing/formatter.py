@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from paddle_layers.define import registries
+
+from ..binding.headers import MessageSpec, is_training, spec
 from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
+from ..reading.fields import BLOCK, Field, Fields, items
 from ..reading.lexer import COMMENT, STRING, Token, tokens
 from ..reading.syntax import is_json, read
 
@@ -18,20 +22,95 @@ INDENT = "  "
 
 
 def format_text(text: str, name: str = "<text>") -> str:
-    """The formatted text of a config file. Raises `ConfigError` for syntax errors."""
+    """The formatted text of a config file, with misplaced attributes in their block. Raises `ConfigError`."""
     report = DiagnosticReport(Source(name, text))
+    fields: Fields = []
     with contextlib.suppress(TooManyFaults):
         # Syntax only: a file with an unknown layer can be formatted as well.
-        read(report)
+        fields = read(report)
     if report.failed:
         raise ConfigError(report.sorted())
+    root = spec("Training" if is_training(fields) else "Network")
     if is_json(text):
-        return _format_json(text)
-    return _Layout(text).run()
+        return _json(_moved(json.loads(text, parse_float=_Real), root), "\n") + "\n"
+    return _Layout(_with_blocks(text, fields, root)).run()
 
 
-def _format_json(text: str) -> str:
-    return _json(json.loads(text, parse_float=_Real), "\n") + "\n"
+# ---- attributes outside of the block of their type
+
+
+def _outside(names: Collection[str], type_: object, header: MessageSpec, registry: str) -> list[str]:
+    """The fields of a typed block, other than blocks, that are attributes of the type."""
+    definition = registries[registry].get(type_) if registry and isinstance(type_, str) else None
+    known = definition.attribute_by_name if definition is not None else {}
+    return [name for name in names if name in known and name not in header.fields]
+
+
+def _moved(value: Any, header: MessageSpec, registry: str = "") -> Any:
+    """A JSON value of a message with all attributes in the block of their type."""
+    if isinstance(value, list):
+        return [_moved(item, header, registry) for item in value]
+    if not isinstance(value, dict):
+        return value
+    type_ = value.get("type")
+    outside = _outside([name for name in value if not isinstance(value[name], dict)], type_, header, registry)
+    made = {name: item for name, item in value.items() if name not in outside}
+    if outside and isinstance(made.setdefault(type_, {}), dict):
+        made[type_] = {**made[type_], **{name: value[name] for name in outside}}
+    for name, field in header.fields.items():
+        if field.message and name in made:
+            made[name] = _moved(made[name], spec(field.message), field.registry)
+    return made
+
+
+def _with_blocks(text: str, fields: Fields, root: MessageSpec) -> str:
+    """The text with all attributes in the block of their type."""
+    if not (moves := list(_moves(fields, root, ""))):
+        return text
+    found = [token for token in tokens(text) if token.kind != COMMENT]
+    index, closing = {token.start: at for at, token in enumerate(found)}, _closing(found)
+    edits: list[tuple[int, int, str]] = []
+    for type_, own, moving in moves:
+        ends = [_last(found, closing, index[field[3]]) for field in moving]
+        inner = " ".join(text[field[3] : found[end].end] for field, end in zip(moving, ends, strict=True))
+        new = "" if own is not None else f"{type_} {{ {inner} }}"
+        for field, end in zip(moving, ends, strict=True):
+            edits.append((field[3], found[end + (found[end + 1].kind == ",")].end, new))
+            new = ""
+        if own is not None:
+            edits.append((own[4] + 1, own[4] + 1, f" {inner} "))
+    for start, stop, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[stop:]
+    return text
+
+
+def _moves(fields: Fields, header: MessageSpec, registry: str) -> Iterator[tuple[str, Field | None, Fields]]:
+    """Blocks with attributes outside of the block of their type: the type, its block, and these attributes."""
+    type_ = next((field[2] for field in fields if field[0] == "type"), None)
+    plain = [field for field in fields if field[1] != BLOCK]
+    outside = _outside({field[0] for field in plain}, type_, header, registry)
+    if outside:
+        own = next((field for field in fields if field[0] == type_ and field[1] == BLOCK), None)
+        yield str(type_), own, [field for field in plain if field[0] in outside]
+    for field in fields:
+        known = header.fields.get(field[0])
+        if known is not None and known.message:
+            for item in items(field):
+                if item[1] == BLOCK:
+                    yield from _moves(item[2], spec(known.message), known.registry)
+
+
+def _last(found: Sequence[Token], closing: dict[int, int], name: int) -> int:
+    """The last token of a field."""
+    at = name + 1 + (found[name + 1].kind == ":")
+    at = closing.get(at, at)
+    # A value of several tokens: adjacent strings, a minus sign and its word.
+    while found[at].text == "-" or (found[at].kind == STRING == found[at + 1].kind):
+        at += 1
+    return at
+
+
+# ---- layout
 
 
 class _Real(str):

@@ -12,8 +12,9 @@ import numpy as np
 
 from ..columns import GapColumn, WordColumn
 from ..dataset import Dataset
-from ..problems import DataError
+from ..problems import DataError, DataErrors
 from .dates import date_parts, parse_parts, parsed_date
+from .long_format import Series, find_series
 from .table_cells import BadCell, TableCells
 from .table_settings import RequestedFields, TableSettings
 
@@ -32,11 +33,14 @@ class TableColumns:
     def __init__(self, table: TableCells, settings: TableSettings, request: RequestedFields) -> None:
         self._table, self._settings, self._request = table, settings, request
         self._targets, self._skip = request.targets, request.skip
+        self.series: Series | None = None
+        """The series of a table in long format whose fields were read."""
         self._label = table.index(settings.label) if settings.label and "label" in self._request else -1
         self._ids = {name: table.index(column) for name, column in self._named("ids")}
         self._text = {name: table.index(column) for name, column in self._named("text")}
         self._numbers = {name: table.select(columns) for name, columns in self._named("columns")}
         self._dates = self._date_columns()
+        self._keys = [table.index(column) for column in (settings.series, settings.time) if column]
         if settings.takes_rest and "features" in request:
             features = self._learned(self._features())
             if features:
@@ -46,18 +50,24 @@ class TableColumns:
         self._methods = self._impute()
 
     def read(self) -> None:
-        """Read the columns. Raises `DataError` for cells that are not what they should be."""
+        """Read the columns. Raises `DataErrors` with the first cell of each column that is not what it should be."""
         settings, table = self._settings, self._table
         numbers = [*itertools.chain(*self._numbers.values())]
         words = [*self._ids.values(), *self._text.values()]
         if self._label >= 0:
             (words if settings.classes else numbers).append(self._label)
+        words += self._keys
         table.dates = dict.fromkeys(self._dates, settings.date_format)
         gaps = {at for at in numbers if self._method(at) != "refuse"} - self._strict
-        try:
-            table.read(numbers, words, gaps=gaps, skip=self._skip)
-        except BadCell as error:
-            raise DataError(f"{error}{self._remedy(error)}") from None
+        errors: dict[int, DataError] = {}
+        while len(errors) < SHOWN:
+            try:
+                table.read([at for at in numbers if at not in errors], words, gaps=gaps, skip=self._skip)
+                break
+            except BadCell as error:
+                errors[error.column] = DataError(f"{error}{self._remedy(error)}")
+        if errors:
+            raise DataErrors([*errors.values()])
 
     def fields(self) -> dict[str, Any]:
         """The columns as fields of a data set. Raises `DataError` for words that are not what they should be."""
@@ -80,7 +90,10 @@ class TableColumns:
         if self._label >= 0:
             found["label"] = self._classes() if self._settings.classes else table.whole(self._label, skip=self._skip)
         self._replace_bad(found)
-        return found
+        if not self._keys:
+            return found
+        self.series = find_series(table, self._keys, self._settings.date_format)
+        return {name: self.series.grouped(name, column, self._request.sequences) for name, column in found.items()}
 
     def _date_columns(self) -> dict[int, list[str]]:
         """The columns of dates with their parts. Raises `DataError`."""
@@ -204,7 +217,7 @@ class TableColumns:
             )
         given = [settings.label, settings.leave_out, *settings.columns, *settings.ids, *settings.text]
         parts = {part.strip() for entry in given for part in entry.partition("=")[2 if "=" in entry else 0].split(",")}
-        if table.guessed and table.titled and not self._numbers and parts.isdisjoint(table.names):
+        if table.guessed and table.titled and not self._numbers and not self._keys and parts.isdisjoint(table.names):
             return (
                 f"{table.origin}:{table.first_line}: the first line is read as the header, {shown}, because it "
                 "has no numbers; write `header: no` if it is data, else `header: yes`"
@@ -246,7 +259,8 @@ class TableColumns:
         settings, table = self._settings, self._table
         entries = (*settings.ids, *settings.text, *(settings.columns if settings.takes_rest else ()))
         others = [entry.partition("=")[2].strip() or entry.strip() for entry in entries]
-        taken = {table.index(name) for name in (settings.label, *others) if name and name in table}
+        keys = (settings.label, settings.series, settings.time)
+        taken = {table.index(name) for name in (*keys, *others) if name and name in table}
         if settings.leave_out:
             taken.update(table.select(", ".join(self._left_out())) if self._left_out() else ())
         return [at for at in range(len(table.names)) if at not in taken]
@@ -366,13 +380,17 @@ def table_dataset(
             f"{table.origin} has no field for any of the data layers: write `{settings.place}{remedy}` "
             '(`ids: "COLUMN"` for words), or name a data layer `features`, which reads all remaining columns'
         )
-    return Dataset(
+    series = columns.series
+    dataset = Dataset(
         fields,
         origin=table.origin,
-        place=table.place,
+        place=table.place if series is None else series.place,
         words=words,
         remedies=columns.remedies(),
         columns=columns.names(),
         bad=table.bad,
         note=columns.note(),
     )
+    if series is not None:
+        dataset.file_of, dataset.file_title = series.names.__getitem__, "series"
+    return dataset

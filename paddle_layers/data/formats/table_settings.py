@@ -22,6 +22,8 @@ class TableSettings(Protocol):
     impute: tuple[str, ...]
     dates: tuple[str, ...]
     date_format: str
+    series: str
+    time: str
     header: str
 
     @property
@@ -47,12 +49,14 @@ class RequestedFields:
             whatever `empty` is set to.
         skip: Whether an unusable row is noted in `bad` of the table; otherwise it is an error.
         columns: Names of the columns of fields in the training data.
+        sequences: Fields whose samples are sequences; None for all.
     """
 
     names: Container[str] | None = None
     targets: Container[str] = ()
     skip: bool = False
     columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    sequences: Container[str] | None = None
 
     def __contains__(self, name: str) -> bool:
         return self.names is None or name in self.names
@@ -72,6 +76,8 @@ class LayerSettings:
     impute: tuple[str, ...] = ()
     dates: tuple[str, ...] = ()
     date_format: str = ""
+    series: str = ""
+    time: str = ""
     header: str = "yes"
     takes_rest: bool = False
     vocabulary: Vocabulary = field(default_factory=Vocabulary)

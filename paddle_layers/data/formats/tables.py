@@ -124,7 +124,7 @@ class CsvTable(TableCells):
         `skip` these rows become `bad`.
         """
         self._numbers = list(dict.fromkeys(numbers))
-        values = array("d")
+        values, self.lines = array("d"), array("q")
         self.words = {column: [] for column in words}
         for line, text in self._rows():
             cells = self.dialect.cells(text)

@@ -16,7 +16,7 @@ import numpy as np
 
 from paddle_layers.data.problems import DataError
 
-from .values import FILE, Array, Values, check_equal, grouped
+from .values import Array, Values, check_equal, grouped
 
 _BUFFER, _CHUNK = 1 << 20, 1 << 16
 """Bytes copied at once, and the chunk size of HDF5."""
@@ -39,7 +39,7 @@ class CsvSink:
         names: list[str] = ["row"]
         columns: list[Any] = []
         if batch.files:
-            names.append(FILE)
+            names.append(batch.title)
             columns.append([[file] for file in batch.files_of(count)])
         for name, values in batch.values.items():
             if name in batch.texts:
@@ -79,7 +79,7 @@ class JsonLinesSink:
         classes = {name: grouped(_classes(batch, name), batch.starts.get(name, ())) for name in batch.classes}
         files = batch.files_of(count) if batch.files else []
         for at, number in enumerate(batch.numbers(self._row, count).tolist()):
-            line: dict[str, Any] = {"row": number, FILE: files[at]} if files else {"row": number}
+            line: dict[str, Any] = {"row": number, batch.title: files[at]} if files else {"row": number}
             for name, rows in samples.items():
                 if name in classes:
                     line[f"{name}.class"] = classes[name][at]
@@ -223,7 +223,7 @@ class ParquetSink:
         fields = [arrow.field("row", arrow.int64())]
         columns = [arrow.array(batch.numbers(self._row, count), arrow.int64())]
         if batch.files:
-            fields.append(arrow.field(FILE, arrow.string()))
+            fields.append(arrow.field(batch.title, arrow.string()))
             columns.append(arrow.array(batch.files_of(count), arrow.string()))
         for name in batch.values:
             starts = batch.starts.get(name, ())

@@ -14,9 +14,6 @@ from paddle_layers.data.problems import DataError
 
 Array = NDArray[Any]
 
-FILE = "file"
-"""Name of the column of the files of samples."""
-
 
 @dataclass(frozen=True)
 class Values:
@@ -35,7 +32,9 @@ class Values:
     records: NDArray[np.int64] | None = None
     """Record of each sample if records were skipped; otherwise they are consecutive."""
     files: list[str] = field(default_factory=list)
-    """File of each sample, if every sample is a file, such as an image; otherwise empty."""
+    """File of each sample if every sample is a file, such as an image; its series, if it is one; otherwise empty."""
+    title: str = "file"
+    """Name of the column of `files`."""
 
     def samples(self, name: str) -> int:
         """Number of samples of a value.
@@ -79,7 +78,7 @@ class Values:
         return self.records[self._samples_of(count, len(self.records))]
 
     def files_of(self, count: int) -> list[str]:
-        """Files of samples or lines.
+        """Files or series of samples or lines.
 
         Args:
             count: Number of samples, or of lines of sequences.
@@ -90,8 +89,8 @@ class Values:
         Raises:
             DataError: The number of samples does not match the files, or a value has the name of their column.
         """
-        if FILE in self.values:
-            raise DataError(f"a value is named `{FILE}`, the name of the column of files: rename it")
+        if self.title in self.values:
+            raise DataError(f"a value is named `{self.title}`, the name of the column of the samples: rename it")
         return [self.files[sample] for sample in self._samples_of(count, len(self.files)).tolist()]
 
     def _samples_of(self, count: int, samples: int) -> NDArray[np.int64]:

@@ -31,7 +31,7 @@ class Csv:
     `features`. Words get their ids from the training data: words of single cells in alphabetical order, words of text
     by frequency. The id after the last is for out-of-vocabulary words, if the `size` of the data layer includes it. The
     vocabulary, and the means and medians that replace empty cells, are stored beside the weights. Rows of files over
-    256 MiB are read lazily, and their errors are reported then.
+    256 MiB are read lazily, except with `series`, and their errors are reported then.
     """
 
     file = String("path of the file, relative to the training file; it may be compressed by gzip")
@@ -73,6 +73,12 @@ class Csv:
         "year first or the name of the month",
         default="",
     )
+    series = String(
+        "column that names the series of a row, for tables in long format: the rows of a series are the steps of one "
+        "sample; fields of data layers without sequences have one value per series",
+        default="",
+    )
+    time = String("column of times, numbers or dates, which must rise within each series", default="")
     missing = Strings('cells that count as empty, such as "NA"', default=())
     header = Choice(
         "whether the first line names the columns",
@@ -127,7 +133,7 @@ class Csv:
         table = CsvTable(file, self._dialect(path), header=self.header, missing=self.missing)
         if not table.names:
             raise DataError(f"{path} has no rows")
-        if is_large(file):
+        if is_large(file) and not self.series:
             request = replace(request, skip=False)
             return LargeTable(table, self, request).dataset(TableColumns(table, self, request), self._words())
         return self.dataset_of(table, request)
@@ -136,9 +142,14 @@ class Csv:
         """Raises `DataError` for settings that contradict each other."""
         if self.classes and not self.label:
             raise DataError(f"{origin}: `classes` requires `label`, the label column")
+        if self.time and not self.series:
+            raise DataError(f"{origin}: `time` requires `series`, the column that names the series of a row")
 
     def dataset_of(self, table: TableCells, request: RequestedFields) -> Dataset:
         """The fields of a table that is in memory."""
+        if self.series and request.skip:
+            message = 'with `series`, `on_error: "skip"` would remove steps of a series; write `on_error: "stop"`'
+            raise DataError(f"{table.origin}: {message}")
         return table_dataset(table, self, request, self._words())
 
     def _words(self) -> dict[str, tuple[str, ...]]:

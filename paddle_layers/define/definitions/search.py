@@ -134,6 +134,8 @@ def meant_elsewhere(kind: str, name: str) -> Meant | None:
             ended and m.system not in WITH_ENDINGS,
             m.definition.kind != kind,
             SYSTEMS.index(m.system) if m.system in SYSTEMS else len(SYSTEMS),
+            # The basic one of several, which most systems have: `pool` before `max_pool_with_mask`.
+            (-len(m.definition.elsewhere), len(m.definition.name)),
         ),
         default=None,
     )

@@ -192,7 +192,7 @@ def seq_arg_max_onnx(graph, x, T_mask, T_lengths):
     "seq_last",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "seqlastins"},
-    terms=("last step", "final state", "last time step"),
+    terms=("last step", "final state", "last time step", "last_seq"),
     since=1,
 )
 class SeqLast:
@@ -233,7 +233,7 @@ def seq_last_onnx(graph, x, T_mask):
     "seq_first",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={"Paddle": "seqfirstins"},
-    terms=("first step", "first time step"),
+    terms=("first step", "first time step", "first_seq"),
     since=1,
 )
 class SeqFirst:

@@ -26,7 +26,16 @@ from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.weightfiles import open_weights
 from paddle_layers.runtime.memory.weights import converted
 
-from ..data_loading import dataset_of, feed_types, learned_for, loading, open_source, read_frame, split_rows
+from ..data_loading import (
+    dataset_of,
+    feed_types,
+    learned_for,
+    loading,
+    open_source,
+    read_frame,
+    sequence_fields,
+    split_rows,
+)
 from ..network_values import rows_and_starts
 from ..phase_data import ignored_labels, transforms_of
 from ..problems import TrainingError
@@ -125,7 +134,7 @@ def given_batches(
     split = source.split if source is not None and data is None else None
     names = {*fields.values(), *(split.fields if split is not None else ())}
     skip = source is not None and source.on_error == "skip"
-    request = RequestedFields(names, targets, skip, learned.columns)
+    request = RequestedFields(names, targets, skip, learned.columns, sequence_fields(training))
     if reader is not None:
         dataset = open_source(reader, training.base if data is None else Path(), request)
     else:

@@ -66,8 +66,8 @@ def predict(
         device: `"cpu"` or `"cuda"`.
 
     Returns:
-        The results by name, one row per row of the data; `files` has the image file of each row. Records that the
-        source skips (`on_error`) have none.
+        The results by name, one row per row of the data; `files` has the image file or the series of each row. Records
+        that the source skips (`on_error`) have none.
 
     Raises:
         ConfigError: The training file has errors, or the data do not fit.
@@ -90,6 +90,7 @@ def predict(
         names=parts[0].names,
         records=np.concatenate([part.records for part in parts if part.records is not None]) if run.data.skip else None,
         files=[file for part in parts for file in part.files],
+        title=parts[0].title,
         weights=run.weights,
         left_out=dict(zip(run.numbers(list(run.data.bad)).tolist(), run.data.bad.values(), strict=True)),
         notes=run.unknown.notes(),
@@ -122,7 +123,8 @@ class Predicting:
         self.net.forward(batch, phase="test")
         file_of = self.data.dataset.file_of
         files = list(map(file_of, rows.tolist())) if file_of is not None else []
-        found = Values({}, {}, {}, {}, {}, self.numbers(rows) if self.data.skip else None, files)
+        numbers = self.numbers(rows) if self.data.skip else None
+        found = Values({}, {}, {}, {}, {}, numbers, files, self.data.dataset.file_title)
         for name, reading in self.readings.items():
             self._add(found, name, reading)
             if first and self.dictionary is not None and name in found.classes:
