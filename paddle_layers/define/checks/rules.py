@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import inspect
 import textwrap
 from collections import ChainMap
@@ -15,6 +14,7 @@ from typing import Any
 from paddle_layers.schema import layer_def_pb2 as pb
 
 from ..errors import require
+from ..functions.program import copied
 
 
 def rules_of(hooks: Iterable[Callable[..., Any]]) -> list[pb.RuleDef]:
@@ -38,7 +38,7 @@ def _rules(
     scope = _scope(function)
     for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
         called = _resolved(call.func, scope)
-        arguments = {name: inline.visit(copy.deepcopy(node)) for name, node in _arguments(call, called).items()}
+        arguments = {name: inline.visit(copied(node)) for name, node in _arguments(call, called).items()}
         if called is require and arguments:
             condition, subject, message = arguments.values()
             yield pb.RuleDef(subject=_text(subject), condition=ast.unparse(condition), message=_text(message))

@@ -344,7 +344,7 @@ def derived_helper(helper: Call, argument: str) -> Call:
             del _DERIVED_HELPERS[key]
             raise
         name = f"{helper.__name__}_d{argument}"
-        tree = function_tree(program.tree, name, program.arguments, [copied(part, {}) for part in body])
+        tree = function_tree(program.tree, name, program.arguments, [copied(part) for part in body])
         call = compiled(tree, helper, tangent.helpers, f"the helper `{helper.__name__}`")
         HELPERS[call] = name
         _DERIVED_HELPERS[key] = call

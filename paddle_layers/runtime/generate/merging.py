@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from paddle_layers.define.functions.program import Program
+from paddle_layers.define.functions.program import Program, copied
 
 from .drivers import Array, Kernel, Spec
 
@@ -157,7 +156,7 @@ class _Renamed(ast.NodeTransformer):
 
     def of(self, value: ast.expr) -> ast.expr:
         """An expression."""
-        renamed = self.visit(copy.deepcopy(value))
+        renamed = self.visit(copied(value))
         assert isinstance(renamed, ast.expr)
         return renamed
 

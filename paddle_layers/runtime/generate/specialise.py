@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ast
-import copy
 import functools
 from collections.abc import Callable, Hashable, Mapping
 from types import CodeType
 from typing import Any
 
 from paddle_layers.define.functions.point_functions import HELPERS
-from paddle_layers.define.functions.program import Program
+from paddle_layers.define.functions.program import Program, copied
 
 _CASTS = ("real", "double")
 _CONSTANTS = ("math.inf", "math.nan", "math.pi", "math.e")
@@ -151,7 +150,7 @@ def _specialised(
     *,
     all_arguments: bool,
 ) -> Program:
-    folded = _ConstantFolder({**dict(numbers), **dict(known)}).visit(copy.deepcopy(program.tree))
+    folded = _ConstantFolder({**dict(numbers), **dict(known)}).visit(copied(program.tree))
     assert isinstance(folded, ast.FunctionDef)
     folded.body = _until_return(folded.body) or [ast.Pass()]
     if not all_arguments:

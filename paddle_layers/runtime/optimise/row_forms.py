@@ -8,12 +8,11 @@ the device prefers inner loops over contiguous elements, else a weight.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.define.functions.program import Program
+from paddle_layers.define.functions.program import Program, copied
 from paddle_layers.runtime.generate.drivers import Kernel, indent
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Extent
@@ -123,7 +122,7 @@ def _without_index(program: Program) -> Program:
             own = isinstance(node.slice, ast.Name) and node.slice.id == "i"
             return node.value if own else self.generic_visit(node)
 
-    tree = Arrays().visit(copy.deepcopy(program.tree))
+    tree = Arrays().visit(copied(program.tree))
     tree.args.args = [argument for argument in tree.args.args if argument.arg != "i"]
     return Program(ast.fix_missing_locations(tree))
 

@@ -7,13 +7,12 @@ depends on parameters only; the elementwise launches are fused into that table.
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from paddle_layers.define.functions.program import Program
+from paddle_layers.define.functions.program import Program, copied
 from paddle_layers.kernels.constants import EPILOGUE_ROWS
 from paddle_layers.runtime.generate.drivers import Array, Kernel, TunedCall
 from paddle_layers.runtime.generate.merging import is_own, value_of
@@ -163,7 +162,7 @@ def _plain(value: ast.expr, given: Mapping[str, ast.expr]) -> ast.expr:
             rounds = isinstance(node.func, ast.Name) and node.func.id == "real"
             return node.args[0] if rounds and not isinstance(node.args[0], ast.Constant) else node
 
-    found = Plain().visit(copy.deepcopy(value))
+    found = Plain().visit(copied(value))
     assert isinstance(found, ast.expr)
     return found
 

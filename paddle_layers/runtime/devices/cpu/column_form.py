@@ -8,11 +8,10 @@ arrays of lanes. The order of each element's own operations is preserved.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Iterable, Set
 from typing import Any
 
-from paddle_layers.define.functions.program import Program
+from paddle_layers.define.functions.program import Program, copied
 
 NAME = "columns_"
 LANE, FIRST, WIDTH = "lane_", "first_", "width_"
@@ -25,7 +24,7 @@ def column_form(program: Program, lane: str, single: Set[str] = frozenset()) -> 
     `single` are the sizes, such as `x.shape[2]`, of last axes of one element: adjacent columns are those of the axis
     before. `None` if the loops of the function depend on the lane, or if none runs across rows.
     """
-    tree = _Single(single).visit(copy.deepcopy(program.tree))
+    tree = _Single(single).visit(copied(program.tree))
     assert isinstance(tree, ast.FunctionDef)
     *body, last = tree.body
     returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]

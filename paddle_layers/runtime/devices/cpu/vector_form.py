@@ -8,10 +8,9 @@ functions become polynomials.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Collection, Iterator, Sequence
 
-from paddle_layers.define.functions.program import Program
+from paddle_layers.define.functions.program import Program, copied
 from paddle_layers.kernels.primitives.elementary import SINGLE
 
 ADD = "add_"
@@ -29,7 +28,7 @@ def vector_form(program: Program, dtype: str, indices: Sequence[str] = (), array
     `indices` are arguments that count from zero, `arrays` those that are arrays, or tuples of arrays.
     """
     # Programs are shared by devices and types.
-    tree = copy.deepcopy(program.tree)
+    tree = copied(program.tree)
     rewritten = _Rewriting(_never_negative(tree, indices), arrays, dtype).visit(tree)
     return Program(ast.fix_missing_locations(rewritten), program.place)
 

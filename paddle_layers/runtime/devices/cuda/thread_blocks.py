@@ -18,7 +18,7 @@ import functools
 from collections.abc import Mapping
 from itertools import pairwise
 
-from paddle_layers.define.functions.program import Program
+from paddle_layers.define.functions.program import Program, copied
 from paddle_layers.runtime.generate.drivers import Kernel
 
 from .loops import EXTREMES, Types, accumulators, carries, names_in, range_of
@@ -57,7 +57,7 @@ def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> l
     found = accumulators(loop, types)
     if not found or carries(loop, set(found), types.known, after):
         return None
-    renamed = _Rename({name: f"{name}_part_" for name in found}).visit(copy.deepcopy(loop))
+    renamed = _Rename({name: f"{name}_part_" for name in found}).visit(copied(loop))
     # A sum starts at zero in every thread and is added to the initial value once; an extreme may start at it in all of
     # them.
     begin = [f"{name}_part_ = {name if how in EXTREMES else f'{types.known[name]}(0)'}" for name, how in found.items()]
