@@ -30,6 +30,7 @@ def pytest_configure() -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """From here on there is garbage; what was collected is none, and need not be looked at again and again."""
     gc.freeze()
+    gc.set_threshold(10_000)  # by default, 4 % of the time of tests that generate configs is garbage collection
     gc.enable()
 
 

@@ -13,9 +13,9 @@ import inspect
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
@@ -27,6 +27,7 @@ from paddle_layers.testing.properties.cuda import ARCHITECTURES, Architecture
 if TYPE_CHECKING:
     from _pytest.mark import ParameterSet
 
+F = TypeVar("F", bound=Callable[..., Any])
 ROOT = Path(__file__).resolve().parent.parent
 COVERING = {
     "fc": "tuned matrix product with an activation",
@@ -68,7 +69,12 @@ def every_architecture() -> list[ParameterSet]:
 
 def is_compiled(layer: str) -> bool:
     """Whether the usual run compiles the kernels of a layer."""
-    return layer in COVERING or layer in _concerned()[0]
+    return layer in COVERING or is_changed(layer)
+
+
+def is_changed(layer: str) -> bool:
+    """Whether the usual run compiles the kernels of a layer because its own files changed."""
+    return layer in _concerned()[0]
 
 
 @functools.cache
@@ -148,6 +154,11 @@ def later_unless_changed(*files: str) -> list[pytest.MarkDecorator]:
     if not changed_files().isdisjoint(files):
         return []
     return [pytest.mark.slow, pytest.mark.later] if changed_files(RECENT).isdisjoint(files) else [pytest.mark.slow]
+
+
+def with_marks(marks: Iterable[pytest.MarkDecorator]) -> Callable[[F], F]:
+    """Decorator of a test that has these marks."""
+    return lambda test: functools.reduce(lambda marked, mark: mark(marked), marks, test)
 
 
 def is_turn(number: int) -> bool:

@@ -127,9 +127,10 @@ class _Check:
         rest = [name for name in asked if name not in BASIC]
         # Basic properties one by one over all cases, the others together: a layer whose memory accesses are wrong fails
         # in everything else, too, in ways that explain nothing.
-        for group in (*([name] for name in asked if name in BASIC), rest):
-            if group and not self.failed & BASIC:
-                self._cases(group)
+        with kept_nets():
+            for group in (*([name] for name in asked if name in BASIC), rest):
+                if group and not self.failed & BASIC:
+                    self._cases(group)
 
     def _answers(self) -> Iterable[tuple[str, str | None]]:
         if not self.configs:
@@ -140,19 +141,16 @@ class _Check:
 
     def _cases(self, wanted: list[str]) -> None:
         for case in all_cases(self.definition):
-            self._case(case, wanted, None)
+            self._properties(case, wanted, None)
         if self.configs:
             from .generated import chosen
 
             for number, config in enumerate(chosen(self.definition, self.configs)):
                 fitting = [name for name in wanted if number < PROPERTIES[name].most]
-                for case in in_phases(self.definition, config.example, config.batch):
-                    self._case(case, fitting, config)
-
-    def _case(self, case: Case, wanted: Iterable[str], config: Config | None) -> None:
-        # For one case only, so that at most a few nets exist at a time.
-        with kept_nets():
-            self._properties(case, wanted, config)
+                # Separate from those of the examples, so that at most a few nets exist at a time.
+                with kept_nets():
+                    for case in in_phases(self.definition, config.example, config.batch):
+                        self._properties(case, fitting, config)
 
     def _properties(self, case: Case, wanted: Iterable[str], config: Config | None) -> None:
         for name in wanted:

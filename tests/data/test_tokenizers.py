@@ -157,7 +157,19 @@ def changed(folder: Path, **facts: Any) -> str:
 
 
 REPLACE = {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 2000}
-CHARSMAP = base64.b64encode((8).to_bytes(4, "little") + bytes(8) + b"x" * 10**6 + b"\0").decode()
+
+
+def charsmap(units: dict[int, int], texts: bytes, count: int = 256) -> str:
+    """A table as SentencePiece writes it: its size in bytes, the units of its trie, and replacements."""
+    trie = np.zeros(count, "<u4")
+    for place, unit in units.items():
+        trie[place] = unit
+    return base64.b64encode((4 * count).to_bytes(4, "little") + trie.tobytes() + texts).decode()
+
+
+CHARSMAP = charsmap({}, b"x" * 10**6 + b"\0")
+A, LEAF, VALUE = ord("a"), 2**8, 2**31
+BEYOND = "refers to replacements that do not start within its strings"
 CLAIMING = "////////////"  # a table of 2**32 bytes
 FAR = {"type": "WordLevel", "vocab": {"a": 4 * 10**9}, "unk_token": "a"}
 
@@ -197,6 +209,16 @@ FAR = {"type": "WordLevel", "vocab": {"a": 4 * 10**9}, "unk_token": "a"}
             "is 1099511627776, expected a base64 string",
         ),
         ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AAA="}}, "declares 0 bytes, but has 0"),
+        ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": "AQAAAGEA"}}, "are not whole units of 4"),
+        *(
+            ({"normalizer": {"type": "Precompiled", "precompiled_charsmap": table}}, message)
+            for table, message in (
+                (charsmap({}, b"b\0", count=0), "refers to units beyond the 0 of its trie"),
+                (charsmap({A: A | 2**18}, b"b\0"), "refers to units beyond the 256 of its trie"),
+                (charsmap({A: A | LEAF | 1 << 10, A ^ 1: VALUE | 2}, b"b\0"), BEYOND),
+                (charsmap({A: A | LEAF | 1 << 10, A ^ 1: VALUE | 1}, "\u00e9\0".encode()), BEYOND),
+            )
+        ),
         ({"model": FAR, "added_tokens": []}, "1 tokens, but ids up to 4000000000"),
     ],
 )
@@ -205,6 +227,18 @@ def test_odd_files_are_refused(folder, facts, message):
     with pytest.raises(DataError, match=message) as told:
         opened(folder, tokenizer="odd.json")
     assert str(folder / "odd.json") in str(told.value)
+
+
+def test_a_table_of_sentencepiece_replaces_characters(folder):
+    table = charsmap({A: A | LEAF | 1 << 10, A ^ 1: VALUE | 2}, b"x\0b\0")
+    model = {"type": "WordLevel", "vocab": {"b": 0, "?": 1}, "unk_token": "?"}
+    normalizer = {"type": "Precompiled", "precompiled_charsmap": table}
+    (folder / "mapped.json").write_text(
+        changed(folder, model=model, normalizer=normalizer, added_tokens=[], pre_tokenizer=None, post_processor=None)
+    )
+    (folder / "letters.txt").write_text("a\n\nx\n")
+    rows = opened(folder, file="letters.txt", tokenizer="mapped.json").rows(np.arange(2))
+    assert rows["words"].data.tolist() == [0, 1]
 
 
 def test_what_else_is_wrong_is_told_with_its_place(folder, tmp_path):

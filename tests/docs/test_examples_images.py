@@ -69,6 +69,7 @@ def test_a_network_draws_digits(folder, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("folder", ["adversarial"], indirect=True)
+@pytest.mark.slow
 def test_two_networks_learn_from_each_other(folder, monkeypatch, capsys):
     distances = []
     for steps in (1, 250):

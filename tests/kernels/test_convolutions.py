@@ -73,7 +73,7 @@ def test_the_largest_tile_stays_in_registers(name, real):
     assert name not in SPILLED or not re.search(SPILLED[name], loop), loop
 
 
-@pytest.mark.parametrize("name", TARGETS)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=RARE) for name in TARGETS])
 def test_every_tile_and_transform_compiles(name):
     machine = TARGETS[name][3]
 
@@ -196,7 +196,7 @@ def test_winograd_pays_where_products_are_many(N, filters, channels, side, worth
 @pytest.mark.parametrize(
     ("rows", "capacity", "shape", "attributes"),
     [
-        (3, 4, (32, 31, 32), "num_filters: 128 filter_size: 3 padding: 1"),  # runs of filters
+        pytest.param(3, 4, (32, 31, 32), "num_filters: 128 filter_size: 3 padding: 1", marks=RARE),  # runs of filters
         pytest.param(2, None, (128, 18, 22), "num_filters: 64 filter_size: 3 padding: 2 padding_y: 0", marks=SLOW),
     ],
 )
@@ -312,7 +312,7 @@ def test_fewer_rows_than_the_capacity(rows, attributes):
 @pytest.mark.parametrize(
     ("rows", "capacity", "shape", "attributes"),
     [
-        (2, 3, (6, 9, 7), "num_filters: 54 filter_size: 3 stride: 2 padding: 1 groups: 2"),
+        pytest.param(2, 3, (6, 9, 7), "num_filters: 54 filter_size: 3 stride: 2 padding: 1 groups: 2", marks=RARE),
         pytest.param(1, None, (5, 12, 11), "num_filters: 48 filter_size: 5 filter_size_y: 4 dilation: 2", marks=SLOW),
         pytest.param(1, None, (33, 7, 7), "num_filters: 64 filter_size: 1 stride: 2", marks=SLOW),
         pytest.param(1, None, (300, 28, 28), "num_filters: 64 filter_size: 3 stride: 2", marks=SLOW),  # bands of rows

@@ -8,6 +8,7 @@ from paddle_layers.kernels import tuned
 from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.images.few_channels_conv import bands_of, few_channels
 from paddle_layers.kernels.selection import load_all_kernels
+from tests.selection import COMPILER, files_of, later_unless_changed, with_marks
 
 V1 = {"N": 1, "K": 32, "D": 3, "P": 112, "Q": 112, "A": 3, "B": 3, "groups": 1, "stride": 2, "stride_y": 2}
 
@@ -34,6 +35,7 @@ def test_images_are_items_where_there_are_enough():
     assert bands_of(1, 3, 200) == (3, 1)  # no more than rows
 
 
+@with_marks(later_unless_changed(__file__, *COMPILER, *files_of("conv")))
 def test_many_images_of_several_bands_equal_the_point_function():
     load_all_kernels()
     network = pl.loads("""

@@ -5,6 +5,8 @@ import numpy as np
 
 def along(values, x, attributes):
     """Numbers of some axes, shaped to be broadcast over rows and all other axes of `x`."""
+    if x.ndim == 1:  # a single number for each row
+        return values
     first, last = (attributes[name] % x.ndim for name in ("axis", "end_axis"))
     return values.reshape(*x.shape[first : last + 1], *[1] * (x.ndim - last - 1))
 

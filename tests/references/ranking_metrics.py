@@ -17,7 +17,8 @@ def pnpair(inputs, params, attributes):
         if label[i] != label[j]
     ]
     ordered = sum(counted * (sign + 1) / 2 for counted, sign in pairs)
-    return {"report": {"": np.divide(ordered, sum(counted for counted, _ in pairs))}}
+    total = sum(counted for counted, _ in pairs)
+    return {"report": {"": ordered / total if total else np.nan}}  # weights may be negative
 
 
 def rank_auc(inputs, params, attributes):

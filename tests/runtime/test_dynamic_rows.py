@@ -7,6 +7,8 @@ import paddle_layers as pl
 from paddle_layers.runtime import FeedError, Sequences
 from paddle_layers.runtime.devices.cuda import simulated_device
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 BEST_PARTS = """
 layer { name: "x" type: "data" data { shape: 2 seq_nested_level: 2 } }
 layer { name: "part" type: "seq_avg_pool" input: "x" seq_avg_pool { level: SUBSEQUENCE } }

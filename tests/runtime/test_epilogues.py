@@ -10,7 +10,9 @@ from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.passes import without
 from paddle_layers.runtime.plan.dry_run import explain_plan
+from tests.selection import COMPILER, RUNTIME, files_of, later_unless_changed, with_marks
 
+CONVS = ("conv", "conv3d", "conv_trans", "batch_norm")
 NETWORK = pl.loads("""
     layer { name: "image" type: "data" data { shape: [3, 15, 15] } }
     layer { name: "first" type: "conv" input: "image" conv { num_filters: 48 filter_size: 3 stride: 2 bias: false } }
@@ -28,6 +30,9 @@ NETWORK = pl.loads("""
             activation { type: "relu" relu { negative_slope: 0.1 } } }
     layer { name: "all" type: "fc" input: "tiles" input: "leaky" fc { size: 7 } }
 """)
+RARE = later_unless_changed(
+    __file__, *COMPILER, str(RUNTIME / "passes" / "epilogues.py"), *(f for name in CONVS for f in files_of(name))
+)
 LAYERS = ["norm1", "norm2", "norm3", "groups", "wide", "tiles", "leaky"]
 
 
@@ -79,7 +84,7 @@ def test_what_follows_a_convolution_is_its_own() -> None:
 @pytest.mark.parametrize(
     ("rows", "dtype", "near"),
     [
-        (1, "float32", 2e-6),
+        pytest.param(1, "float32", 2e-6, marks=RARE),
         *(pytest.param(*case, marks=pytest.mark.slow) for case in ((3, "float32", 2e-6), (1, "float64", 1e-14))),
     ],
 )
@@ -106,6 +111,7 @@ def test_results_do_not_depend_on_how_launches_are_cut() -> None:
     np.testing.assert_array_equal(*results)
 
 
+@with_marks(RARE)
 def test_nan_stays_and_what_is_kept_is_made() -> None:
     image = np.random.default_rng(0).standard_normal((1, 3, 15, 15))
     results = []
@@ -129,6 +135,7 @@ def test_strips_of_pixels_are_ended_each() -> None:
     np.testing.assert_allclose(found, np.maximum(expected, 0), atol=1e-12)
 
 
+@with_marks(RARE)
 def test_volumes_and_transposed_convolutions_are_ended_too() -> None:
     text = """layer { name: "volume" type: "data" data { shape: [4, 5, 7, 6] } }
         layer { name: "direct" type: "conv3d" input: "volume"

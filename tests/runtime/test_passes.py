@@ -283,7 +283,7 @@ CHAINS = loads("""
 """)
 
 
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", ["float32", pytest.param("float64", marks=pytest.mark.slow)])
 def test_kernel_fusion_changes_no_bit(dtype: str) -> None:
     rng = np.random.default_rng(0)
     feeds = {name: 4 * rng.standard_normal((5, 3, 5, 7)) for name in ("image", "other")}

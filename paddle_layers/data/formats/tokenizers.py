@@ -12,7 +12,7 @@ import numpy as np
 
 from paddle_layers.define.errors import brief
 
-from ..columns import SequenceColumn
+from ..columns import Array, SequenceColumn
 from ..problems import DataError, as_data_error, optional_module
 from .files import PositionedFile
 from .text_lines import read_lines
@@ -160,8 +160,28 @@ def _longest_replacement(charsmap: Any) -> int:
     # The library allocates what the table announces and aborts the process where that fails.
     if len(table) < 4 or size > len(table) - 4:
         raise ValueError(f"`precompiled_charsmap` declares {size} bytes, but has {max(len(table) - 4, 0)}")
+    if size % 4:
+        raise ValueError(f"`precompiled_charsmap` declares a trie of {size} bytes, which are not whole units of 4")
     texts = table[4 + size :]
+    _check_trie(np.frombuffer(table, "<u4", size // 4, 4), np.frombuffer(texts, np.uint8))
     return 1 + max(map(len, texts.split(b"\0")))
+
+
+def _check_trie(units: Array, texts: Array) -> None:
+    """The invariants of a double-array trie (darts-clone) on which the library indexes without a check.
+
+    It would panic in the middle of a text instead, and print that from each of its threads. Raises `ValueError`.
+    """
+    offsets = units >> 10 << ((units & 2**9) >> 6)
+    children = np.arange(len(units)) ^ offsets
+    inner = units < 2**31  # the others are values
+    leaves = children[inner & (units & 2**8 > 0)]
+    # The library reads the child of each byte, and compares its label afterwards.
+    if not len(units) or (children[inner] | 255).max() >= len(units):
+        raise ValueError(f"`precompiled_charsmap` refers to units beyond the {len(units)} of its trie")
+    starts = units[leaves] & (2**31 - 1)
+    if starts.max(initial=0) >= len(texts) or (texts[starts] & 0xC0 == 0x80).any():
+        raise ValueError("`precompiled_charsmap` refers to replacements that do not start within its strings")
 
 
 def _parts(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:

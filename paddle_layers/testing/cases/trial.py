@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -77,6 +78,7 @@ class Trial:
         self._states = {name: state.value.copy() for name, state in self.net.states.items()}
         self._given = {name: parameter.value.copy() for name, parameter in self.net.parameters.items()}
         self._directions: Results = {}
+        self._has_plan = False
 
     def __enter__(self) -> Self:
         return self
@@ -95,23 +97,32 @@ class Trial:
 
     def take(self, case: Case) -> None:
         """Go on with another batch of the same network."""
-        self.case, self.arrays, self._directions = case, case.arrays(), {}
+        self.case, self.arrays, self._directions, self._has_plan = case, case.arrays(), {}, False
 
     # ---- passes
 
     def step(self, before: Callable[[], None] = nothing, between: Callable[[], None] = nothing) -> Results:
         """Outputs, statistics, states and gradients of one pass. `before` and `between` may disturb memory.
 
-        With disturbances there is a pass before it, so that there are plans whose memory can be disturbed.
+        With disturbances there is a pass before the first one, so that there is a plan whose memory can be disturbed.
         """
-        if (before, between) != (nothing, nothing):
+        if (before, between) != (nothing, nothing) and not self._has_plan:
             self.step()
         before()
-        found = self.forward()
+        with self._planned_backward():
+            found = self.forward()
         if self.case.trains:
             between()
             found |= self.backward()
+        self._has_plan = True
         return found
+
+    def _planned_backward(self) -> AbstractContextManager[Any]:
+        """Context in which the forward pass has the plan of the backward pass, which would otherwise repeat it."""
+        if not self.case.trains:
+            return contextlib.nullcontext()
+        following = tuple((name, None) for name in sorted(self._dense_outputs()))
+        return mock.patch.object(self.net, "_usual_output_gradients", return_value=following)
 
     def forward(self, phase: str | None = None, step: int = 0) -> Results:
         """Outputs, statistics and states of one forward pass, in the phase of the case unless another one is given."""
@@ -132,10 +143,13 @@ class Trial:
             rng = np.random.default_rng(3)
             # Not ones: where outputs sum to one, as those of a softmax, the gradient of their plain sum is zero for
             # every layer.
-            types = zip(self.case.outputs, self.case.output_types, strict=True)
-            dense = [name for name, type_ in types if type_.kind == "DENSE"]
-            self._directions = {name: rng.uniform(0.5, 1.5, _array(self.raw[name]).shape) for name in dense}
+            shapes = {name: _array(self.raw[name]).shape for name in self._dense_outputs()}
+            self._directions = {name: rng.uniform(0.5, 1.5, shape) for name, shape in shapes.items()}
         return self._directions
+
+    def _dense_outputs(self) -> list[str]:
+        types = zip(self.case.outputs, self.case.output_types, strict=True)
+        return [name for name, type_ in types if type_.kind == "DENSE"]
 
     def backward(self) -> Results:
         """Gradients of the last forward pass."""

@@ -23,7 +23,6 @@ def check_memory(case: Case, dtype: str = "float64") -> Verdicts:
     """Run a second time with all memory full of NaN that the pass has to write, and with guard zones around it."""
     with guarded(), Trial(case, dtype) as trial:
         clean = trial.step()
-        trial.poison()
         trial.mark_guards()
         again = trial.step(before=trial.poison)
         yield from same_bits(clean, again, UNWRITTEN)
@@ -44,6 +43,10 @@ def check_facts(case: Case, dtype: str = "float64") -> Verdicts:
         dead = ", ".join(f"`{name}`" for name in unread) or "unused memory"
         yield from same_bits(expected, found, f"when {dead} is set to NaN before the backward pass")
     with Trial(replace(case, copied=True), dtype) as trial:
+        outputs = trial.forward()
+        yield from same_bits(
+            {name: expected[name] for name in outputs}, outputs, "when no backward pass follows, and buffers are reused"
+        )
         found = trial.step()
         how = "the output overwrites the input" if trial.in_place else "buffers are reused"
         yield from same_bits(expected, found, f"when {how}")

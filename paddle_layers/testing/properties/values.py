@@ -19,7 +19,7 @@ def check_types(case: Case) -> Verdicts:
     """Computed outputs have the inferred shape and level, ids are in range, numbers are finite."""
     yield from _computed_sizes(case)
     with Trial(case, "float32") as trial:
-        trial.step()
+        trial.forward()
         fields = _output_fields(case.definition, len(case.outputs))
         for name, field, type_ in zip(case.outputs, fields, case.output_types, strict=True):
             if name in trial.raw:

@@ -5,10 +5,11 @@ from typing import Any
 
 from paddle_layers.define import LayerDefinition
 from paddle_layers.testing.cases.configs import Config, ConfigDraft, batches_of
+from paddle_layers.testing.cases.strategies import random_configs
 from paddle_layers.testing.cases.values import ABSENT, usual_values
-from paddle_layers.testing.generated import chosen, is_legal
+from paddle_layers.testing.generated import is_legal
 
-DRAWS = 60
+DRAWS = 80
 SETTINGS = ("attribute", "kind", "given")
 """Features that have to be shown."""
 LARGEST = 200
@@ -19,10 +20,8 @@ def chosen_configs(definition: LayerDefinition, most: int) -> list[Config]:
     """At most so many configs; of few, the next is always the one that shows most that is new, of settings first."""
     if not most:
         return []
-    if most > DRAWS:
-        return [config for config in chosen(definition, most) if config.elements <= LARGEST]
-    left = [*chosen(definition, DRAWS, DRAWS), *_one_by_one(definition)]
-    left = [config for config in left if config.elements <= LARGEST]
+    sampled = [config for config in random_configs(definition, DRAWS) if is_legal(config)]
+    left = [config for config in (*sampled, *_one_by_one(definition)) if config.elements <= LARGEST]
     shown: set[Any] = set()
     taken: list[Config] = []
     while left and len(taken) < most:

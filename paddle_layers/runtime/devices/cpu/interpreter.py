@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import builtins
+import ctypes
 import math
 import traceback
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,7 +27,8 @@ from .python_calls import PythonBody
 
 DRIVER = "<driver>"
 """File name of an interpreted driver in tracebacks."""
-Body = Callable[[int, int, Any, Any, Any], None]
+Body = Callable[[int, int, int, int, int], None]
+_INTS, _FLOATS = ctypes.POINTER(ctypes.c_int64), ctypes.POINTER(ctypes.c_double)
 
 _BODIES: list[Body] = []
 _NUMBERS: dict[str, int] = {}
@@ -55,19 +56,20 @@ def interpreted_address(code: Kernel | TunedCall, text: str, dtype: str) -> int:
 
 def _body(code: Kernel | TunedCall, text: str, dtype: str) -> Body:
     if isinstance(code, Kernel) and code.python is not None:
-        body = PythonBody(code, dtype)
-        return lambda first, last, *tables: body.run(first, last, *(table.address for table in tables))
+        return PythonBody(code, dtype).run
     scope: dict[str, Any] = {"__builtins__": vars(builtins) | {"__import__": _import}}
     exec(compile(text, DRIVER, "exec"), scope)
     return _with_place(scope["body"], code, text)
 
 
-def _with_place(body: Body, code: Kernel | TunedCall, text: str) -> Body:
-    """The body; its exceptions get a note with the author's source line."""
+def _with_place(body: Any, code: Kernel | TunedCall, text: str) -> Body:
+    """The body with its argument tables; its exceptions get a note with the author's source line."""
 
-    def run(*arguments: Any) -> None:
+    def run(first: int, last: int, pointers: int, ints: int, floats: int) -> None:
         try:
-            body(*arguments)
+            # Their elements are Python numbers, which do not overflow.
+            tables = ctypes.cast(pointers, _INTS), ctypes.cast(ints, _INTS), ctypes.cast(floats, _FLOATS)
+            body(first, last, *tables)
         except Exception as error:  # re-raised, whatever it is, with the author's line as a note
             lines = [
                 line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == DRIVER
@@ -108,23 +110,10 @@ def _run_group(group: list[list[int]]) -> None:
 
 
 def _run_row(row: list[int], first: int, last: int) -> None:
-    tables = _Table(row[POINTERS], np.int64), _Table(row[INTS], np.int64), _Table(row[FLOATS], np.float64)
-    _BODIES[-row[ADDRESS] - 1](first, last, *tables)
+    _BODIES[-row[ADDRESS] - 1](first, last, row[POINTERS], row[INTS], row[FLOATS])
 
 
-@dataclass(frozen=True)
-class _Table:
-    """An argument table: its location and types."""
-
-    address: int
-    dtype: Any
-
-    def __getitem__(self, at: Any) -> Any:
-        """An element as a Python number, which does not overflow."""
-        return array_at(self.address, (at + 1,), self.dtype)[at].item()
-
-
-def _argument(pointers: _Table, at: int, ints: _Table, first: int, sizes: int, ones: int, dtype: Any) -> Any:
+def _argument(pointers: Any, at: int, ints: Any, first: int, sizes: int, ones: int, dtype: Any) -> Any:
     shape = [ints[first + axis] for axis in range(sizes)] + [1] * ones
     return array_at(pointers[at], shape, dtype).view(_Strict)
 
