@@ -8,7 +8,6 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any
 
 from . import ir

@@ -10,7 +10,7 @@ from typing import Any
 
 from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.point_functions import HELPERS
-from paddle_layers.define.functions.program import Program, copied
+from paddle_layers.define.functions.program import Program
 
 _CASTS = ("real", "double")
 _CONSTANTS = ("math.inf", "math.nan", "math.pi", "math.e")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from paddle_layers.define.functions.ir import copied, is_name
 from paddle_layers.define.functions.point_functions import Function
-from paddle_layers.define.functions.program import Program, copied
+from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel, indent
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Extent
