@@ -8,6 +8,7 @@ stated here: the names that it reads and binds, the range of a loop, the called 
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import CodeType, MappingProxyType
 from typing import Any, NamedTuple, TypeVar
@@ -211,6 +212,14 @@ def element(array: str, indices: Sequence[str]) -> ast.Subscript:
     """The element of an array."""
     names: list[ast.expr] = [load(index) for index in indices]
     return ast.Subscript(load(array), ast.Tuple(names, ast.Load()) if len(names) > 1 else names[0], ast.Load())
+
+
+def free_name(name: str, taken: set[str]) -> str:
+    """The name, or a similar unused one; it is then taken."""
+    tried = itertools.chain([name], (f"{name}{number}" for number in itertools.count(2)))
+    found = next(one for one in tried if one not in taken)
+    taken.add(found)
+    return found
 
 
 def copied(node: T, names: Mapping[str, str | ast.expr] = MappingProxyType({})) -> T:

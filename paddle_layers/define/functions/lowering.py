@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import ast
-import itertools
 import math
 from typing import Any
 
@@ -98,7 +97,7 @@ class _Lowering(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if not _is_reduction(node):
             return self.generic_visit(node)
-        name = self._free(_STARTS[ir.callee(node)][0])
+        name = ir.free_name(_STARTS[ir.callee(node)][0], self.taken)
         self.before += self._reduction(node, name)
         return ast.copy_location(ir.load(name), node)
 
@@ -135,15 +134,9 @@ class _Lowering(ast.NodeTransformer):
         for loop in node.generators:
             values = ir.copied(loop.iter, names)
             for name in ir.stores_of(loop.target) & self.bound:
-                names[name] = self._free(name)
+                names[name] = ir.free_name(name, self.taken)
             loops.append(ast.comprehension(ir.copied(loop.target, names), values, ir.copied(loop.ifs, names), 0))
         return ir.copied(node.elt, names), loops
-
-    def _free(self, name: str) -> str:
-        names = itertools.chain([name], (f"{name}{number}" for number in itertools.count(2)))
-        found = next(one for one in names if one not in self.taken)
-        self.taken.add(found)
-        return found
 
     def _error(self, node: ast.AST, message: str) -> DefinitionError:
         file, line = self.place or ("", 1)

@@ -66,11 +66,6 @@ class Program:
         return Program(ast.fix_missing_locations(tree), self.place)
 
     @property
-    def body(self) -> list[ast.stmt]:
-        """A copy of the statements, which may be changed."""
-        return ir.copied(self.tree.body)
-
-    @property
     def arguments(self) -> tuple[str, ...]:
         """Names of the arguments, in order."""
         return tuple(argument.arg for argument in self.tree.args.args)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -59,9 +58,9 @@ def merged_kernel(first: Kernel, second: Kernel, passed: tuple[str, ...]) -> Mer
     lead, helpers = (first, second)[leads], {**first.helpers, **second.helpers}
     # Helpers keep their names in the driver, so nothing else may have them.
     taken = {*RESERVED, *helpers, *lead.indices}
-    names = [{name: _free(name, taken) for name in (*first.args, *one.given)}]
-    names.append({name: _free(name, taken) for name in (*second.args, *other.given)})
-    value = _free("value", taken)
+    names = [{name: ir.free_name(name, taken) for name in (*first.args, *one.given)}]
+    names.append({name: ir.free_name(name, taken) for name in (*second.args, *other.given)})
+    value = ir.free_name("value", taken)
     before = _Renamed(names[0], first.indices, lead.indices, {})
     behind = _Renamed(names[1], second.indices, lead.indices, dict.fromkeys(passed, value))
     body = [
@@ -169,11 +168,3 @@ def _differing_helpers(first: Kernel, second: Kernel) -> bool:
     """Whether a name refers to two different functions."""
     both = first.helpers.keys() & second.helpers.keys()
     return any(first.helpers[name].text != second.helpers[name].text for name in both)
-
-
-def _free(name: str, taken: set[str]) -> str:
-    """The name, or a similar unused one; it is then used."""
-    tried = itertools.chain([name], (f"{name}{number}" for number in itertools.count(2)))
-    found = next(one for one in tried if one not in taken)
-    taken.add(found)
-    return found
