@@ -571,6 +571,17 @@ def conditional(path, shape, condition):
     return model_file(path, nodes, [("x", shape)], [("y", None)], {"one": np.int64(1), "k": np.int64(4)})
 
 
+@pytest.mark.parametrize("rows", [(10, 8), (8, 10), (8, 10, 6)])
+def test_ids_of_several_tables(tmp_path, rows):
+    """The smallest table bounds the ids."""
+    nodes = [helper.make_node("Gather", [f"w{place}", "ids"], [f"x{place}"]) for place in range(len(rows))]
+    nodes.append(helper.make_node("Sum", [f"x{place}" for place in range(len(rows))], ["y"]))
+    weights = {f"w{place}": numbers(count, 4) for place, count in enumerate(rows)}
+    path, ids = model_file(tmp_path / "m.onnx", nodes, [("ids", ["N"], True)], [("y", None)], weights), np.array([0, 5])
+    imported = check(path, ids, run_model(path, {"ids": ids})["y"])
+    assert {len(table) for table in imported.weights.values()} == {min(rows)}
+
+
 def test_branches_by_sizes(tmp_path):
     condition = helper.make_node("Identity", ["four"], ["condition"])
     path, x = conditional(tmp_path / "m.onnx", ["N", 4], condition), numbers(2, 4)
