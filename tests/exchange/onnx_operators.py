@@ -220,6 +220,16 @@ def moves() -> Iterator[Case]:
                       s=np.int64(sizes), k=np.int64([axis]))  # fmt: skip
 
 
+def facts() -> Iterator[Case]:
+    """Numbers that follow from shapes, and whether values are numbers."""
+    per_sample = [node("Size", "x", to="n"), node("Shape", "x", to="s"), node("Gather", "s", "zero", to="b")]
+    per_sample += [node("Div", "n", "b", to="k"), node("CastLike", "k", "x", to="f"), node("Mul", "x", "f")]
+    for shape in ((4,), SHAPE):
+        yield one("Size", per_sample, shape, 15, True, zero=np.int64(0))
+        is_nan = [node("Log", "x", to="l"), node("IsNaN", "l", to="n"), node("Where", "n", "zero", "l")]
+        yield one("IsNaN", is_nan, shape, 13, True, zero=np.float32(0))
+
+
 def products() -> Iterator[Case]:
     for opset, turned, alpha, beta, bias in itertools.product(
         (7, 11, 13), (0, 1), (None, 0.5), (None, 0.5, 0.0), ((3,), (1, 3), (1, 1), (1,), (2, 3))
@@ -251,7 +261,7 @@ def products() -> Iterator[Case]:
         yield one(f"RNN Affine {alpha} {beta}", made, ("T", 4), 14, accepted, **given, k=np.int64([0]))
 
 
-FAMILIES = (softmax, resize, reductions, arithmetic, windows, normalizations, moves, products)
+FAMILIES = (softmax, resize, reductions, arithmetic, windows, normalizations, moves, facts, products)
 
 
 def cases() -> list[Case]:

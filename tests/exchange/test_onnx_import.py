@@ -282,13 +282,15 @@ def test_a_classifier_of_scikit_learn(tmp_path):
             "LinearClassifier", ["s"], ["label", "scores"], "model", domain="ai.onnx.ml", post_transform="SOFTMAX",
             coefficients=numbers(12).tolist(), intercepts=[0.1, 0.2, 0.3], classlabels_ints=[0, 1, 2], multi_class=1,
         ),
+        helper.make_node("LabelEncoder", ["label"], ["name"], domain="ai.onnx.ml", keys_int64s=[0, 1, 2],
+                         values_int64s=[7, 8, 9]),
         helper.make_node("Normalizer", ["scores"], ["probabilities"], "norm", domain="ai.onnx.ml", norm="L1"),
     ]  # fmt: skip
-    outputs = [("label", ["N"], True), ("probabilities", ["N", 3])]
+    outputs = [("name", ["N"], True), ("probabilities", ["N", 3])]
     path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 4])], outputs)
     imported = agrees(path, rows)
     assert [node.definition.name for node in imported.network.nodes] == ["data", "scale", "fc", "softmax"]
-    assert "output label: left out; `predict` reports the class" in imported.report
+    assert "output name: left out; `predict` reports the class" in imported.report
     assert 'param { of: "gain" frozen: true }' in imported.text
 
 
