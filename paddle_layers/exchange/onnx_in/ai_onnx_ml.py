@@ -90,4 +90,6 @@ def scaler(step: OperatorContext, x: Any) -> Operand:
 @operator("Binarizer", domain=ML)
 def binarizer(step: OperatorContext, x: Any) -> Operand:
     """1 for values above a threshold, else 0."""
-    return compare(step, "GREATER", step.view(x), ConstantValue(np.float32(step.attribute("threshold", 0.0))))
+    return compare(
+        step, "GREATER", step.view(x), ConstantValue(np.asarray(step.attribute("threshold", 0.0), np.float32))
+    )

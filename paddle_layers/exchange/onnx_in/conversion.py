@@ -17,6 +17,7 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
     merged_batch,
     normalizations,
     parts,
+    quantization,
     recurrences,
     repeated_constants,
     resize,
@@ -125,6 +126,9 @@ class _Conversion:
         for entry in self.model.outputs:
             self._output(entry.name)
         self._tell_of_padding()
+        if "quantized" in self.known:
+            weights = len(self.known["quantized"])
+            self.outcome.notes.append(f"imported as float: {weights} quantized weights; values are not rounded")
         if not self.outcome.outputs and not self.outcome.refused:
             self.outcome.refused.append("no output depends on an input")
         return self.outcome
@@ -202,7 +206,7 @@ class _Conversion:
             if handler is None and not self._foldable(node):
                 raise NotSupported(_unknown(node))
             if not unknown:
-                results = self._results(node, handler, opset)
+                results = self._of_node(node, handler, opset)
         except (NotSupported, NoSize) as reason:
             self.outcome.refused.append(f"{node.label}: {reason}")
         kinds = [self._kind(name) for name in node.inputs]
@@ -218,8 +222,14 @@ class _Conversion:
     def _foldable(self, node: OnnxNode) -> bool:
         return all(not name or isinstance(self.values.get(name), ConstantValue) for name in node.inputs)
 
-    def _results(self, node: OnnxNode, handler: Handler | None, opset: int) -> Sequence[Any]:
+    def _of_node(self, node: OnnxNode, handler: Handler | None, opset: int) -> Sequence[Any]:
         inputs = [self.values[name] if name else None for name in node.inputs]
+        floats = quantization.without_scale(node, inputs)
+        if floats is not None:
+            return [quantization.with_scale(inputs[0], one) for one in self._results(node, handler, opset, floats)]
+        return self._results(node, quantization.handler_of(node, inputs) or handler, opset, inputs)
+
+    def _results(self, node: OnnxNode, handler: Handler | None, opset: int, inputs: list[Any]) -> Sequence[Any]:
         for one in inputs:
             if isinstance(one, Mask) and one.ids is not None and node.operator not in _KEEP_MASKS:
                 self.known[one.ids.layer, "padding"] = True
@@ -229,7 +239,7 @@ class _Conversion:
             )
             if found is not None:
                 self.outcome.folded.append(node)
-                return found
+                return quantization.named(self.known, node, found)
         sample = repeated_constants.sample_of(node, inputs)
         if sample is not None:
             constants = folded(sample.node, sample.inputs, opset, self.budget)
