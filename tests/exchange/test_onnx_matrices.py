@@ -322,3 +322,41 @@ def test_a_decomposed_normalization_of_windows(tmp_path):
     scaled = graph.add("Add", graph.add("Mul", normal, graph.weight(6)), graph.weight(6))
     graph.save(tmp_path / "m.onnx", {"x": [2, 4, 6]}, graph.add("Reshape", scaled, graph.constant([-1, 2, 4, 6])), 13)
     equal(tmp_path / "m.onnx", {"x": [2, 4, 6]})
+
+
+MERGED = {
+    "Expand": ([1, 6, 5], 90, lambda graph, merged: graph.add(
+        "Expand", merged, graph.add("Concat", graph.add("Slice", graph.add("Shape", merged), graph.constant([0]),
+                                                        graph.constant([1])), graph.constant([3, 6, 5]), axis=0))),
+    "Expand to more": ([6, 1], 30, lambda graph, merged: graph.add("Expand", merged, graph.constant([1, 1, 5]))),
+    "Pad": ([6, 5], 49, lambda graph, merged: graph.add("Pad", merged, graph.constant([0, 1, 0, 0, 0, 2]))),
+    "Concat": ([6, 5], 60, lambda graph, merged: graph.add("Concat", merged, graph.add("Relu", merged), axis=-1)),
+    "Conv": ([2, 6, 5], 64, lambda graph, merged: graph.add(
+        "Conv", merged, graph.weight(4, 1, 3, 2), graph.weight(4), group=2, pads=[1, 0, 2, 1], strides=[2, 1],
+        dilations=[1, 2])),
+    "Conv of 1x1": ([2, 6, 5], 90, lambda graph, merged: graph.add("Conv", merged, graph.weight(3, 2, 1, 1))),
+}  # fmt: skip
+"""Operators on windows in the batch axis: shape of a window, number of results, and the node."""
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_sizes_and_filters_of_windows(name, tmp_path):
+    window, count, node = MERGED[name]
+    graph = Graph()
+    found = node(graph, graph.add("Reshape", "x", graph.constant([-1, *window])))
+    apart = graph.add("Reshape", graph.add("Flatten", found), graph.constant([-1, 4, count]))
+    graph.save(tmp_path / "m.onnx", {"x": [4, *window]}, apart)
+    equal(tmp_path / "m.onnx", {"x": [4, *window]})
+
+
+def test_a_table_computed_for_each_sample(tmp_path):
+    """As ConViT and EdgeNeXt have it: constants are repeated, joined, multiplied and filtered before a value is met."""
+    graph = Graph()
+    batch = graph.add("Slice", graph.add("Shape", "x"), *map(graph.constant, ([0], [1])))
+    size = graph.add("Concat", batch, graph.constant([3, 4, 6]), axis=0)
+    value = graph.add("Expand", graph.weight(1, 3, 4, 6), size)
+    joined = graph.add("Concat", graph.add("Sin", value), graph.add("Cos", value), axis=1)
+    filtered = graph.add("Conv", joined, graph.weight(3, 6, 1, 1), graph.weight(3))
+    table = graph.add("Softmax", graph.add("MatMul", filtered, graph.weight(6, 5)), axis=-1)
+    graph.save(tmp_path / "m.onnx", {"x": [3, 4, 5]}, graph.add("Add", "x", table))
+    equal(tmp_path / "m.onnx", {"x": [3, 4, 5]})

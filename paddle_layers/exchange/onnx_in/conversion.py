@@ -33,6 +33,7 @@ from .graph_inputs import READINGS, GraphInputs
 from .layers import ImportedLayer, LayerOutput, NotSupported
 from .model import Model, OnnxNode, OnnxSubgraph, fault_of, shown
 from .operators import OF_CONSTANTS, OPERATORS, Handler, OperatorContext, described
+from .reference_folding import OPERATORS as REFERENCE
 from .sizes import NoSize
 from .symbolic_values import (
     ConstantMask,
@@ -203,7 +204,9 @@ class _Conversion:
         try:
             if fault is not None:
                 raise NotSupported(fault)
-            if handler is None and not self._foldable(node):
+            # Of constants, it could be computed: where these are not known, it is not the cause.
+            consequence = unknown and node.operator in REFERENCE and not node.domain
+            if handler is None and not consequence and not self._foldable(node):
                 raise NotSupported(_unknown(node))
             if not unknown:
                 results = self._of_node(node, handler, opset)

@@ -74,7 +74,7 @@ def named(known: dict[Any, Any], node: OnnxNode, found: list[ConstantValue]) -> 
 
 def without_scale(node: OnnxNode, inputs: list[Any]) -> list[Any] | None:
     """The inputs with floats for integers, where a node only moves these."""
-    first, *others = inputs
+    first, *others = inputs or [None]
     moves = node.operator in PRESERVING and not node.domain and isinstance(first, Integers)
     return [first.view, *others] if moves and not any(isinstance(one, QUANTIZED) for one in others) else None
 

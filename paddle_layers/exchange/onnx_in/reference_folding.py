@@ -16,7 +16,16 @@ Array = NDArray[Any]
 OPERATORS = frozenset(
     (
         *("ArgMax", "ArgMin", "BatchNormalization", "Celu", "Clip", "Conv", "CumSum", "DepthToSpace", "Elu", "Erf"),
-        *("DequantizeLinear", "QuantizeLinear", "GatherND", "Gelu", "GlobalAveragePool", "HardSigmoid", "HardSwish"),
+        *(
+            "DequantizeLinear",
+            "QuantizeLinear",
+            "GatherND",
+            "Gelu",
+            "Gemm",
+            "GlobalAveragePool",
+            "HardSigmoid",
+            "HardSwish",
+        ),
         *("InstanceNormalization", "LayerNormalization", "LeakyRelu", "LogSoftmax", "OneHot", "Pad", "Relu", "Resize"),
         *("Round", "ScatterElements", "ScatterND", "Sigmoid", "Sign", "Softmax", "Softplus", "SpaceToDepth", "Tan"),
     )
