@@ -22,6 +22,7 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
     repeated_constants,
     resize,
     rows,
+    scatter,
     selections,
     sequence_rows,
     sequences,
@@ -355,6 +356,7 @@ def _unknown(node: OnnxNode) -> str:
 
 
 _WAYS_OUT = {
+    "NonZero": "; its number of results depends on values: write Where(condition, x, 0) instead of a selection",
     "NonMaxSuppression": (
         "; `detection_output` combines box decoding and NMS: remove both from the model, and add that layer "
         "after scores and offsets"
