@@ -91,7 +91,7 @@ TORCHVISION = [
 ]  # fmt: skip
 """One of each architecture. Detectors need compiled operators (NMS), which have no counterpart here."""
 SEGMENTATION = ("fcn", "deeplabv3", "lraspp")
-VIDEO = {"r3d_18": (8, 64), "mc3_18": (8, 64), "r2plus1d_18": (8, 64), "s3d": (16, 64), "mvit_v1_b": (16, 224),
+VIDEO = {"r3d_18": (8, 64), "mc3_18": (8, 64), "r2plus1d_18": (8, 64), "s3d": (16, 224), "mvit_v1_b": (16, 224),
          "mvit_v2_s": (16, 224), "swin3d_t": (8, 64)}  # fmt: skip
 """Frames and pixels."""
 TIMM = [
@@ -175,7 +175,8 @@ def package_model(family, name):
 
         create, shape = torchvision.models.get_model, (3, 224, 224)
         if name.startswith(SEGMENTATION):
-            return Chosen(create(name, weights=None, weights_backbone=None), ["x"]), ["x"], images((3, 64, 64))
+            names = ["input" if name.startswith("lraspp") else "x"]
+            return Chosen(create(name, weights=None, weights_backbone=None), names), names, images((3, 64, 64))
         plain = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
         model = create(name, weights=None, **plain)
         if name in VIDEO:

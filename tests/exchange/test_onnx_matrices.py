@@ -360,3 +360,38 @@ def test_a_table_computed_for_each_sample(tmp_path):
     table = graph.add("Softmax", graph.add("MatMul", filtered, graph.weight(6, 5)), axis=-1)
     graph.save(tmp_path / "m.onnx", {"x": [3, 4, 5]}, graph.add("Add", "x", table))
     equal(tmp_path / "m.onnx", {"x": [3, 4, 5]})
+
+
+def test_multi_head_attention_with_the_batch_behind_the_tokens(tmp_path):
+    """As `nn.TransformerEncoderLayer` has it: `[L, N, E]`, and `[L * N, E]` after the heads."""
+    graph = Graph()
+    tokens = graph.add("Transpose", graph.add("Relu", "x"), perm=[1, 0, 2])
+    parts = []
+    for order in ([0, 1, 2, 3], [0, 1, 3, 2], [0, 1, 2, 3]):
+        part = graph.add("Add", graph.weight(CHANNELS), graph.add("MatMul", tokens, graph.weight(CHANNELS, CHANNELS)))
+        heads = graph.add("Reshape", part, graph.constant([TOKENS, -1, CHANNELS // HEADS]))
+        heads = graph.add("Transpose", heads, perm=[1, 0, 2])
+        heads = graph.add("Reshape", heads, graph.constant([-1, HEADS, TOKENS, CHANNELS // HEADS]))
+        parts.append(graph.add("Transpose", heads, perm=order))
+    query, keys, values = parts
+    mean = graph.add("MatMul", graph.add("Softmax", graph.add("MatMul", query, keys), axis=-1), values)
+    flat = graph.add("Reshape", graph.add("Transpose", mean, perm=[2, 0, 1, 3]), graph.constant([-1, CHANNELS]))
+    out = graph.add("Gemm", flat, graph.weight(CHANNELS, CHANNELS), graph.weight(CHANNELS), transB=1)
+    total = graph.add("Add", graph.add("Reshape", out, graph.constant([TOKENS, -1, CHANNELS])), tokens)
+    normal = graph.add("LayerNormalization", total, graph.weight(CHANNELS), graph.weight(CHANNELS), axis=2)
+    graph.save(tmp_path / "m.onnx", {"x": [TOKENS, CHANNELS]}, graph.add("Transpose", normal, perm=[1, 0, 2]))
+    equal(tmp_path / "m.onnx", {"x": [TOKENS, CHANNELS]})
+
+
+@pytest.mark.parametrize("shape", [[3, 1, 1], [2, 5], [1, 5], [5]])
+@pytest.mark.parametrize("operator", ["Add", "Mul"])
+def test_constants_of_values_whose_batch_comes_second(operator, shape, tmp_path):
+    """A constant for each row, or for all; not one for each sample."""
+    graph, path = Graph(), tmp_path / "m.onnx"
+    found = graph.add(operator, graph.add("Transpose", "x", perm=[1, 0, 2]), graph.weight(*shape))
+    graph.save(path, {"x": [3, 5]}, graph.add("Transpose", found, perm=[1, 0, 2]))
+    if shape == [2, 5]:
+        with pytest.raises(ImportFailure):
+            pl.import_onnx(path)
+    else:
+        equal(path, {"x": [3, 5]})

@@ -282,6 +282,10 @@ class _Conversion:
         if merged is not None:
             step.node, inputs = merged
             step.additional_axes = 1
+        turned = merged_batch.batch_first(step.node, inputs) if merged is None else None
+        if turned is not None:
+            step.node, inputs, step.additional_axes = turned.node, turned.inputs, 2 - turned.count
+            return [turned.restored(step.settled(_called(handler, step, inputs)))]
         result = _called(handler, step, inputs)
         results = result if isinstance(result, tuple) else (result,)
         if merged is None:

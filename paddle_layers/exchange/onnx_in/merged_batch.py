@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,6 +46,53 @@ def split_batch_axis(node: OnnxNode, inputs: Sequence[Any], opset: int) -> tuple
     return changed, [
         _split(value, node) if isinstance(value, (RepeatedConstant, View)) else value for value in operands
     ]
+
+
+class BatchFirst(NamedTuple):
+    """A node and its inputs with the batch before the other axes, and the value as the model has it."""
+
+    node: OnnxNode
+    inputs: list[Any]
+    view: View
+    count: int
+    """Number of axes of the value up to that of the batch."""
+
+    def restored(self, result: Any) -> View:
+        """The result with the batch where the node has it. Raises `NotSupported` for other results than values."""
+        if not isinstance(result, View) or len(result.layout) < 2:
+            raise NotSupported(f"the result is {described(result)}, and its batch axis is not the first one")
+        (batch, other, *rest), lead = result.layout, self.view.layout[: self.count]
+        axes = [tuple(one for atom in axis for one in (batch if atom.name else other)) for axis in lead]
+        return replace(result, layout=(*axes, *rest))
+
+
+def batch_first(node: OnnxNode, inputs: Sequence[Any]) -> BatchFirst | None:
+    """Inputs for an operator along the last axes of `[L, N, ...]` or `[L * N, ...]`, as `nn.MultiheadAttention` has it.
+
+    None if the batch comes first, or a constant meets the axes before the last ones.
+    """
+    views = [value for value in inputs if isinstance(value, View)]
+    norm = node.operator == "LayerNormalization"
+    if len(views) != 1 or not (norm or node.operator in ELEMENTWISE):
+        return None
+    view, constants = views[0], [one.array.ndim for one in inputs if isinstance(one, ConstantValue)]
+    count = next((at for at, axis in enumerate(view.layout, 1) if any(atom.name for atom in axis)), 0)
+    atoms = atoms_of(view.layout[:count])
+    left = 2 if node.operator in ("Gemm", "MatMul") and isinstance(inputs[0], View) else len(view.layout) - count
+    fits = not norm or node.attributes.get("axis", -1) in (-1, len(view.layout) - 1)
+    fits = (
+        fits
+        and len(constants) == len(inputs) - 1
+        and all(rank <= left for rank in constants)
+        and count < len(view.layout)
+    )
+    if not fits or [atom.name for atom in atoms] not in (["", "N"], ["N", ""]) or (count == 1 and atoms[0].name):
+        return None
+    batch, other = (tuple(atom for atom in atoms if bool(atom.name) is named) for named in (True, False))
+    moved = replace(view, layout=(batch, other, *view.layout[count:]))
+    if norm:
+        node = replace(node, attributes={**node.attributes, "axis": -1})
+    return BatchFirst(node, [moved if one is view else one for one in inputs], view, count)
 
 
 def merge_batch_axis(result: Any, node: OnnxNode) -> View:
