@@ -284,7 +284,7 @@ class _Conversion:
             step.additional_axes = 1
         turned = merged_batch.batch_first(step.node, inputs) if merged is None else None
         if turned is not None:
-            step.node, inputs, step.additional_axes = turned.node, turned.inputs, 2 - turned.count
+            step.node, inputs, step.additional_axes = turned.node, turned.inputs, 2 - turned.lead
             return [turned.restored(step.settled(_called(handler, step, inputs)))]
         result = _called(handler, step, inputs)
         results = result if isinstance(result, tuple) else (result,)

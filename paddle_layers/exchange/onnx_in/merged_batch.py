@@ -54,15 +54,15 @@ class BatchFirst(NamedTuple):
     node: OnnxNode
     inputs: list[Any]
     view: View
-    count: int
+    lead: int
     """Number of axes of the value up to that of the batch."""
 
     def restored(self, result: Any) -> View:
         """The result with the batch where the node has it. Raises `NotSupported` for other results than values."""
         if not isinstance(result, View) or len(result.layout) < 2:
             raise NotSupported(f"the result is {described(result)}, and its batch axis is not the first one")
-        (batch, other, *rest), lead = result.layout, self.view.layout[: self.count]
-        axes = [tuple(one for atom in axis for one in (batch if atom.name else other)) for axis in lead]
+        (batch, other, *rest), before = result.layout, self.view.layout[: self.lead]
+        axes = [tuple(one for atom in axis for one in (batch if atom.name else other)) for axis in before]
         return replace(result, layout=(*axes, *rest))
 
 
