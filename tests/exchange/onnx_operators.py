@@ -69,16 +69,18 @@ def resize() -> Iterator[Case]:
             settings = {"mode": "nearest", "nearest_mode": mode} if mode in roundings else {"mode": mode}
             made = node("Resize", *inputs, coordinate_transformation_mode=where, **settings)
             name = f"Resize {mode} {where} {scale} {'scales' if by else 'sizes'}"
-            yield one(name, made, (2, 4, 6), opset, False if mode == "cubic" else None, **given)
+            yield one(name, made, (2, 4, 6), opset, True if mode == "cubic" else None, **given)
     for scale, mode in itertools.product(SCALES[:3], ("nearest", "linear")):
         scales = np.float32([1, 1, *scale])
         yield one(f"Resize {mode} {scale}", node("Resize", "x", "s", mode=mode), (2, 4, 6), 10, s=scales)
         yield one(f"Upsample {mode} {scale}", node("Upsample", "x", "s", mode=mode), (2, 4, 6), 9, s=scales)
         made = node("Upsample", "x", mode=mode, scales=scales.tolist())
         yield one(f"Upsample {mode} {scale}", made, (2, 4, 6), 7)
+    for settings in ({"exclude_outside": 1}, {"cubic_coeff_a": -0.5}):
+        made = node("Resize", "x", "", "", "s", mode="cubic", **settings)
+        yield one(f"Resize cubic {settings}", made, (2, 5, 4), 18, True, s=np.int64([2, 2, 3, 8]))
     for settings in (
         {"antialias": 1},
-        {"exclude_outside": 1, "mode": "cubic"},
         {"keep_aspect_ratio_policy": "not_larger"},
     ):
         made = node("Resize", "x", "", "", "s", **{"mode": "linear", **settings})

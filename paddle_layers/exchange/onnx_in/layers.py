@@ -46,6 +46,8 @@ class Weight:
 
     array: NDArray[Any]
     source: tuple[str, ...] = ()
+    fixed: bool = False
+    """Numbers of a formula, which no training changes."""
 
     @property
     def trained(self) -> bool:
