@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -103,10 +102,6 @@ def make_layer(
         raise NotSupported(f"invalid attributes for `{type_}`: {'; '.join(map(str, error.args))}") from None
     except ShapeError as error:
         raise NotSupported(f"invalid input shape for `{type_}`: {error}") from None
-    for name, value in attributes.items():
-        # A setting of a block cannot be infinite.
-        if isinstance(value, float) and math.isinf(value):
-            raise NotSupported(f"invalid attributes for `{type_}`: `{name}` is {value}, must be finite")
     for name, one in weights.items():
         if shapes.get(name) != one.array.shape:
             raise NotSupported(
