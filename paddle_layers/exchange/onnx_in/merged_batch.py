@@ -28,7 +28,7 @@ ALONG_CHANNELS = {"BatchNormalization": -1, "Conv": 2}
 """Operators whose second axis has the channels, and the place of the additional axis: of an image, that of depth."""
 
 DEEP = frozenset({"dilations", "kernel_shape", "strides"})
-"""Attributes of Conv with a number for each axis of the image."""
+"""Attributes of Conv with one value per axis of the image."""
 
 
 def split_batch_axis(node: OnnxNode, inputs: Sequence[Any], opset: int) -> tuple[OnnxNode, list[Any]] | None:
