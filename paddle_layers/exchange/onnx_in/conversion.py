@@ -109,6 +109,7 @@ class _Conversion:
     def __init__(self, model: Model, reading: str) -> None:
         self.model = model
         self.graph_inputs = GraphInputs(model, reading).read()
+        self.fixed_axes = reading == "tokens" or all(len(entry.axes or ()) > 3 for entry in model.inputs)
         self.kinds = {entry.name: kind_of(entry.kind) for entry in model.inputs}
         """Kinds of the data types of values that are no constants."""
         self.known: dict[Any, Any] = {}
@@ -282,7 +283,8 @@ class _Conversion:
         if merged is not None:
             step.node, inputs = merged
             step.additional_axes = 1
-        turned = merged_batch.batch_first(step.node, inputs) if merged is None else None
+        # Where inputs may be sequences, attention of these comes first, which is recognized as a layer.
+        turned = merged_batch.batch_first(step.node, inputs) if merged is None and self.fixed_axes else None
         if turned is not None:
             step.node, inputs, step.additional_axes = turned.node, turned.inputs, 2 - turned.lead
             return [turned.restored(step.settled(_called(handler, step, inputs)))]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from .layers import NotSupported
 from .model import OnnxNode
 from .operators import described
-from .symbolic_values import ConstantValue, RepeatedConstant, View, atoms_of
+from .symbolic_values import Axis, ConstantValue, RepeatedConstant, View, atoms_of
 
 ELEMENTWISE = frozenset({"Add", "Div", "Gemm", "MatMul", "Mul", "Sub"})
 """Operators without an axis: elementwise ones, and products along the last axes."""
@@ -62,8 +63,13 @@ class BatchFirst(NamedTuple):
         if not isinstance(result, View) or len(result.layout) < 2:
             raise NotSupported(f"the result is {described(result)}, and its batch axis is not the first one")
         (batch, other, *rest), before = result.layout, self.view.layout[: self.lead]
-        axes = [tuple(one for atom in axis for one in (batch if atom.name else other)) for axis in before]
+        axes = [tuple(one for part in _groups(axis) for one in (batch if part else other)) for axis in before]
         return replace(result, layout=(*axes, *rest))
+
+
+def _groups(axis: Axis) -> list[bool]:
+    """The parts of an axis: the batch, and others."""
+    return [named for named, _ in groupby(axis, key=lambda atom: bool(atom.name))]
 
 
 def batch_first(node: OnnxNode, inputs: Sequence[Any]) -> BatchFirst | None:
@@ -86,7 +92,8 @@ def batch_first(node: OnnxNode, inputs: Sequence[Any]) -> BatchFirst | None:
         and all(rank <= left for rank in constants)
         and count < len(view.layout)
     )
-    if not fits or [atom.name for atom in atoms] not in (["", "N"], ["N", ""]) or (count == 1 and atoms[0].name):
+    groups = [part for axis in view.layout[:count] for part in _groups(axis)]
+    if not fits or groups not in ([False, True], [True, False]) or (count == 1 and groups[0]):
         return None
     batch, other = (tuple(atom for atom in atoms if bool(atom.name) is named) for named in (True, False))
     moved = replace(view, layout=(batch, other, *view.layout[count:]))

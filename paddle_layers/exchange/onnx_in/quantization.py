@@ -265,6 +265,7 @@ def linear_arithmetic(step: OperatorContext, *given: Any) -> Operand:
 @operator("QGemm", domain=MICROSOFT)
 def q_gemm(step: OperatorContext, *given: Any) -> Operand:
     """A fully connected layer; without an output scale, of floats."""
+    step.refuse_unless(6 <= len(given) <= 9, f"unsupported number of inputs: {len(given)}")
     x, scale, zero, *matrix = given[:6]
     bias, *after = (*given[6:], None, None, None)[:3]
     floats = [_floats(step, 0, (x, scale, zero)), _floats(step, 3, matrix, 0 if step.attribute("transB", 0) else -1)]
@@ -290,6 +291,7 @@ def linear_function(step: OperatorContext, x: Any, scale: Any, zero: Any, after:
 @operator("QLinearConcat", domain=MICROSOFT, constants=True)
 def linear_concat(step: OperatorContext, scale: Any, zero: Any, *given: Any) -> Operand:
     """Values, each with its scale and zero point."""
+    step.refuse_unless(given and len(given) % 3 == 0, f"unsupported number of inputs: {len(given) + 2}")
     parts = [_floats(step, place + 2, given[place : place + 3]) for place in range(0, len(given), 3)]
     return _quantized(step, delegated(step, "Concat", *parts), scale, zero)
 
@@ -297,8 +299,8 @@ def linear_concat(step: OperatorContext, scale: Any, zero: Any, *given: Any) -> 
 @operator("DynamicQuantizeLSTM", domain=MICROSOFT)
 def dynamic_quantize_lstm(step: OperatorContext, x: Any, *given: Any) -> Any:
     """An LSTM with matrices of integers, which are stored with the axis of the gates last."""
+    step.refuse_unless(len(given) == 11, f"unsupported number of inputs: {len(given) + 1}")
     maps, recalls, biases, lengths, start, cells, peepholes, *scales = given
-    step.refuse_unless(len(scales) == 4, "the scales of its weights are missing")
     matrices = []
     for place, (one, scale, zero) in enumerate(((maps, *scales[:2]), (recalls, *scales[2:])), 1):
         matrix, factor, offset = step.numbers(one, "weight"), step.numbers(scale, "scale").array, _offset(step, zero)
