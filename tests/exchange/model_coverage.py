@@ -83,19 +83,33 @@ SOUND = {
                "num_feat_extract_layers": 2, "num_conv_pos_embeddings": 4, "num_conv_pos_embedding_groups": 2},
 }  # fmt: skip
 TORCHVISION = [
-    "alexnet", "vgg11", "resnet18", "densenet121", "squeezenet1_0", "googlenet", "inception_v3", "mobilenet_v2",
-    "mobilenet_v3_small", "shufflenet_v2_x0_5", "efficientnet_b0", "efficientnet_v2_s", "regnet_y_400mf",
-    "mnasnet0_5", "convnext_tiny", "vit_b_32", "swin_t", "swin_v2_t", "maxvit_t",
+    "alexnet", "vgg11", "resnet18", "resnext50_32x4d", "densenet121", "squeezenet1_0", "googlenet", "inception_v3",
+    "mobilenet_v2", "mobilenet_v3_small", "shufflenet_v2_x0_5", "efficientnet_b0", "efficientnet_v2_s",
+    "regnet_x_400mf", "regnet_y_400mf", "mnasnet0_5", "convnext_tiny", "vit_b_32", "swin_t", "swin_v2_t", "maxvit_t",
+    "fcn_resnet50", "deeplabv3_mobilenet_v3_large", "lraspp_mobilenet_v3_large", "r3d_18", "mc3_18", "r2plus1d_18",
+    "s3d", "mvit_v1_b", "mvit_v2_s", "swin3d_t"
 ]  # fmt: skip
+"""One of each architecture. Detectors need compiled operators (NMS), which have no counterpart here."""
+SEGMENTATION = ("fcn", "deeplabv3", "lraspp")
+VIDEO = {"r3d_18": (8, 64), "mc3_18": (8, 64), "r2plus1d_18": (8, 64), "s3d": (16, 224), "mvit_v1_b": (16, 224),
+         "mvit_v2_s": (16, 224), "swin3d_t": (8, 64)}  # fmt: skip
+"""Frames and pixels."""
 TIMM = [
-    "vit_tiny_patch16_224", "deit_tiny_patch16_224", "eva02_tiny_patch14_224", "convnextv2_atto",
-    "mobilevit_xxs", "efficientformer_l1", "coat_tiny", "coatnet_0_rw_224", "levit_128s", "pit_ti_224",
-    "visformer_tiny", "botnet26t_256", "gcresnext26ts", "resnest14d", "ecaresnet26t", "tf_efficientnet_lite0",
-    "nfnet_l0", "xcit_nano_12_p16_224", "edgenext_xx_small", "mixer_s32_224", "gmlp_s16_224", "resmlp_12_224",
-    "repvgg_a0", "ghostnet_100", "hrnet_w18_small", "res2net50_26w_4s", "skresnet18", "dla34", "dpn48b",
-    "selecsls42", "rexnet_100", "fastvit_t8", "tiny_vit_5m_224", "poolformer_s12", "cspresnet50",
-    "hardcorenas_a",
+    "vit_tiny_patch16_224", "deit_tiny_patch16_224", "convnextv2_atto", "mobilevit_xxs", "efficientformer_l1",
+    "coat_tiny", "coatnet_0_rw_224", "levit_128s", "pit_ti_224", "visformer_tiny", "botnet26t_256", "gcresnext26ts",
+    "resnest14d", "ecaresnet26t", "tf_efficientnet_lite0", "nfnet_l0", "xcit_nano_12_p16_224", "edgenext_xx_small",
+    "mixer_s32_224", "gmlp_s16_224", "resmlp_12_224", "repvgg_a0", "ghostnet_100", "hrnet_w18_small",
+    "res2net50_26w_4s", "skresnet18", "dla34", "dpn48b", "selecsls42", "rexnet_100", "fastvit_t8", "tiny_vit_5m_224",
+    "poolformer_s12", "cspresnet50", "hardcorenas_a", "cait_xxs24_224", "convit_tiny", "crossvit_tiny_240",
+    "davit_tiny", "densenet121", "efficientformerv2_s0", "efficientvit_b0", "efficientvit_m0", "fasternet_t0",
+    "focalnet_tiny_srf", "gcvit_xxtiny", "hgnetv2_b0", "hiera_tiny_224", "inception_next_atto", "inception_v4",
+    "mvitv2_tiny", "nest_tiny", "nextvit_small", "pvt_v2_b0", "regnetx_002", "repghostnet_050", "repvit_m1",
+    "resnetv2_18", "legacy_seresnet18", "sequencer2d_s", "starnet_s1", "swiftformer_xs",
+    "swin_tiny_patch4_window7_224", "swinv2_cr_tiny_ns_224", "tnt_s_legacy_patch16_224", "tresnet_m",
+    "twins_svt_small", "ese_vovnet19b_dw", "xception41", "convmixer_768_32", "mobilenetv4_conv_small",
+    "beit_base_patch16_224",
 ]  # fmt: skip
+"""Those that PyTorch 2.13 exports; not eva02 and volo, whose operators the exporter does not know."""
 
 
 class Chosen(torch.nn.Module):
@@ -107,6 +121,8 @@ class Chosen(torch.nn.Module):
 
     def forward(self, *given):
         result = self.model(**dict(zip(self.names, given, strict=True)), **self.settings)
+        if isinstance(result, dict) and "out" in result:
+            return result["out"]
         return result[0] if isinstance(result, tuple) else result.last_hidden_state
 
 
@@ -157,10 +173,27 @@ def package_model(family, name):
     else:
         import torchvision
 
+        create, shape = torchvision.models.get_model, (3, 224, 224)
+        if name.startswith(SEGMENTATION):
+            names = ["input" if name.startswith("lraspp") else "x"]
+            return Chosen(create(name, weights=None, weights_backbone=None), names), names, images((3, 64, 64))
         plain = {"aux_logits": False, "init_weights": False} if name in ("googlenet", "inception_v3") else {}
-        model = getattr(torchvision.models, name)(weights=None, **plain)
-        shape = (3, 299, 299) if name == "inception_v3" else (3, 224, 224)
-    return model, ["x"], lambda rows: (torch.randn(rows, *shape),)
+        model = create(name, weights=None, **plain)
+        if name in VIDEO:
+            frames, size = VIDEO[name]
+            shape = (3, frames, size, size)
+        shape = (3, 299, 299) if name == "inception_v3" else shape
+    with torch.no_grad():
+        for one in model.parameters():  # a residual branch that starts at zero has no gradient
+            if not one.any():
+                one.normal_(std=0.1)
+    torch.backends.mha.set_fastpath_enabled(False)  # its operator is not exported
+    return model, ["x"], images(shape)
+
+
+def images(shape):
+    """A function that makes random images."""
+    return lambda rows: (torch.randn(rows, *shape),)
 
 
 def exported(path, model, names, feeds, *, dynamo, batch):

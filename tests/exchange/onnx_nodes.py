@@ -10,6 +10,7 @@ import json
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -333,14 +334,19 @@ class Test(NamedTuple):
     outputs: Arrays
 
 
-def node_tests() -> Iterator[Test]:
-    """The tests of single nodes whose operators are in the table."""
+@cache
+def node_cases() -> list[Any]:
+    """ONNX's node tests, which take 10 s to compute."""
     from onnx.backend.test.loader import load_model_tests
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        cases = load_model_tests(kind="node")
-    for case in cases:
+        return list(load_model_tests(kind="node"))
+
+
+def node_tests() -> Iterator[Test]:
+    """The tests of single nodes whose operators are in the table."""
+    for case in node_cases():
         nodes = case.model.graph.node
         if len(nodes) == 1 and nodes[0].op_type in NODES and nodes[0].domain == "":
             yield _test(case, nodes[0])

@@ -69,16 +69,18 @@ def resize() -> Iterator[Case]:
             settings = {"mode": "nearest", "nearest_mode": mode} if mode in roundings else {"mode": mode}
             made = node("Resize", *inputs, coordinate_transformation_mode=where, **settings)
             name = f"Resize {mode} {where} {scale} {'scales' if by else 'sizes'}"
-            yield one(name, made, (2, 4, 6), opset, False if mode == "cubic" else None, **given)
+            yield one(name, made, (2, 4, 6), opset, True if mode == "cubic" else None, **given)
     for scale, mode in itertools.product(SCALES[:3], ("nearest", "linear")):
         scales = np.float32([1, 1, *scale])
         yield one(f"Resize {mode} {scale}", node("Resize", "x", "s", mode=mode), (2, 4, 6), 10, s=scales)
         yield one(f"Upsample {mode} {scale}", node("Upsample", "x", "s", mode=mode), (2, 4, 6), 9, s=scales)
         made = node("Upsample", "x", mode=mode, scales=scales.tolist())
         yield one(f"Upsample {mode} {scale}", made, (2, 4, 6), 7)
+    for settings in ({"exclude_outside": 1}, {"cubic_coeff_a": -0.5}):
+        made = node("Resize", "x", "", "", "s", mode="cubic", **settings)
+        yield one(f"Resize cubic {settings}", made, (2, 5, 4), 18, True, s=np.int64([2, 2, 3, 8]))
     for settings in (
         {"antialias": 1},
-        {"exclude_outside": 1, "mode": "cubic"},
         {"keep_aspect_ratio_policy": "not_larger"},
     ):
         made = node("Resize", "x", "", "", "s", **{"mode": "linear", **settings})
@@ -220,6 +222,16 @@ def moves() -> Iterator[Case]:
                       s=np.int64(sizes), k=np.int64([axis]))  # fmt: skip
 
 
+def facts() -> Iterator[Case]:
+    """Numbers that follow from shapes, and whether values are numbers."""
+    per_sample = [node("Size", "x", to="n"), node("Shape", "x", to="s"), node("Gather", "s", "zero", to="b")]
+    per_sample += [node("Div", "n", "b", to="k"), node("CastLike", "k", "x", to="f"), node("Mul", "x", "f")]
+    for shape in ((4,), SHAPE):
+        yield one("Size", per_sample, shape, 15, True, zero=np.int64(0))
+        is_nan = [node("Log", "x", to="l"), node("IsNaN", "l", to="n"), node("Where", "n", "zero", "l")]
+        yield one("IsNaN", is_nan, shape, 13, True, zero=np.float32(0))
+
+
 def products() -> Iterator[Case]:
     for opset, turned, alpha, beta, bias in itertools.product(
         (7, 11, 13), (0, 1), (None, 0.5), (None, 0.5, 0.0), ((3,), (1, 3), (1, 1), (1,), (2, 3))
@@ -251,7 +263,7 @@ def products() -> Iterator[Case]:
         yield one(f"RNN Affine {alpha} {beta}", made, ("T", 4), 14, accepted, **given, k=np.int64([0]))
 
 
-FAMILIES = (softmax, resize, reductions, arithmetic, windows, normalizations, moves, products)
+FAMILIES = (softmax, resize, reductions, arithmetic, windows, normalizations, moves, facts, products)
 
 
 def cases() -> list[Case]:

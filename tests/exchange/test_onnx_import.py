@@ -282,13 +282,15 @@ def test_a_classifier_of_scikit_learn(tmp_path):
             "LinearClassifier", ["s"], ["label", "scores"], "model", domain="ai.onnx.ml", post_transform="SOFTMAX",
             coefficients=numbers(12).tolist(), intercepts=[0.1, 0.2, 0.3], classlabels_ints=[0, 1, 2], multi_class=1,
         ),
+        helper.make_node("LabelEncoder", ["label"], ["name"], domain="ai.onnx.ml", keys_int64s=[0, 1, 2],
+                         values_int64s=[7, 8, 9]),
         helper.make_node("Normalizer", ["scores"], ["probabilities"], "norm", domain="ai.onnx.ml", norm="L1"),
     ]  # fmt: skip
-    outputs = [("label", ["N"], True), ("probabilities", ["N", 3])]
+    outputs = [("name", ["N"], True), ("probabilities", ["N", 3])]
     path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 4])], outputs)
     imported = agrees(path, rows)
     assert [node.definition.name for node in imported.network.nodes] == ["data", "scale", "fc", "softmax"]
-    assert "output label: left out; `predict` reports the class" in imported.report
+    assert "output name: left out; `predict` reports the class" in imported.report
     assert 'param { of: "gain" frozen: true }' in imported.text
 
 
@@ -569,6 +571,17 @@ def conditional(path, shape, condition):
     sizes = [helper.make_node("Shape", ["x"], ["s"]), helper.make_node("Gather", ["s", "one"], ["size"])]
     nodes = [*sizes, helper.make_node("Equal", ["size", "k"], ["four"]), condition, outer]
     return model_file(path, nodes, [("x", shape)], [("y", None)], {"one": np.int64(1), "k": np.int64(4)})
+
+
+@pytest.mark.parametrize("rows", [(10, 8), (8, 10), (8, 10, 6)])
+def test_ids_of_several_tables(tmp_path, rows):
+    """The smallest table bounds the ids."""
+    nodes = [helper.make_node("Gather", [f"w{place}", "ids"], [f"x{place}"]) for place in range(len(rows))]
+    nodes.append(helper.make_node("Sum", [f"x{place}" for place in range(len(rows))], ["y"]))
+    weights = {f"w{place}": numbers(count, 4) for place, count in enumerate(rows)}
+    path, ids = model_file(tmp_path / "m.onnx", nodes, [("ids", ["N"], True)], [("y", None)], weights), np.array([0, 5])
+    imported = check(path, ids, run_model(path, {"ids": ids})["y"])
+    assert {len(table) for table in imported.weights.values()} == {min(rows)}
 
 
 def test_branches_by_sizes(tmp_path):

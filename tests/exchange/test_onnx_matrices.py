@@ -322,3 +322,76 @@ def test_a_decomposed_normalization_of_windows(tmp_path):
     scaled = graph.add("Add", graph.add("Mul", normal, graph.weight(6)), graph.weight(6))
     graph.save(tmp_path / "m.onnx", {"x": [2, 4, 6]}, graph.add("Reshape", scaled, graph.constant([-1, 2, 4, 6])), 13)
     equal(tmp_path / "m.onnx", {"x": [2, 4, 6]})
+
+
+MERGED = {
+    "Expand": ([1, 6, 5], 90, lambda graph, merged: graph.add(
+        "Expand", merged, graph.add("Concat", graph.add("Slice", graph.add("Shape", merged), graph.constant([0]),
+                                                        graph.constant([1])), graph.constant([3, 6, 5]), axis=0))),
+    "Expand to more": ([6, 1], 30, lambda graph, merged: graph.add("Expand", merged, graph.constant([1, 1, 5]))),
+    "Pad": ([6, 5], 49, lambda graph, merged: graph.add("Pad", merged, graph.constant([0, 1, 0, 0, 0, 2]))),
+    "Concat": ([6, 5], 60, lambda graph, merged: graph.add("Concat", merged, graph.add("Relu", merged), axis=-1)),
+    "Conv": ([2, 6, 5], 64, lambda graph, merged: graph.add(
+        "Conv", merged, graph.weight(4, 1, 3, 2), graph.weight(4), group=2, pads=[1, 0, 2, 1], strides=[2, 1],
+        dilations=[1, 2])),
+    "Conv of 1x1": ([2, 6, 5], 90, lambda graph, merged: graph.add("Conv", merged, graph.weight(3, 2, 1, 1))),
+}  # fmt: skip
+"""Operators on windows in the batch axis: shape of a window, number of results, and the node."""
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_sizes_and_filters_of_windows(name, tmp_path):
+    window, count, node = MERGED[name]
+    graph = Graph()
+    found = node(graph, graph.add("Reshape", "x", graph.constant([-1, *window])))
+    apart = graph.add("Reshape", graph.add("Flatten", found), graph.constant([-1, 4, count]))
+    graph.save(tmp_path / "m.onnx", {"x": [4, *window]}, apart)
+    equal(tmp_path / "m.onnx", {"x": [4, *window]})
+
+
+def test_a_table_computed_for_each_sample(tmp_path):
+    """As ConViT and EdgeNeXt have it: constants are repeated, joined, multiplied and filtered before a value is met."""
+    graph = Graph()
+    batch = graph.add("Slice", graph.add("Shape", "x"), *map(graph.constant, ([0], [1])))
+    size = graph.add("Concat", batch, graph.constant([3, 4, 6]), axis=0)
+    value = graph.add("Expand", graph.weight(1, 3, 4, 6), size)
+    joined = graph.add("Concat", graph.add("Sin", value), graph.add("Cos", value), axis=1)
+    filtered = graph.add("Conv", joined, graph.weight(3, 6, 1, 1), graph.weight(3))
+    table = graph.add("Softmax", graph.add("MatMul", filtered, graph.weight(6, 5)), axis=-1)
+    graph.save(tmp_path / "m.onnx", {"x": [3, 4, 5]}, graph.add("Add", "x", table))
+    equal(tmp_path / "m.onnx", {"x": [3, 4, 5]})
+
+
+def test_multi_head_attention_with_the_batch_behind_the_tokens(tmp_path):
+    """As `nn.TransformerEncoderLayer` has it: `[L, N, E]`, and `[L * N, E]` after the heads."""
+    graph = Graph()
+    tokens = graph.add("Transpose", patches(graph), perm=[1, 0, 2])
+    parts = []
+    for order in ([0, 1, 2, 3], [0, 1, 3, 2], [0, 1, 2, 3]):
+        part = graph.add("Add", graph.weight(CHANNELS), graph.add("MatMul", tokens, graph.weight(CHANNELS, CHANNELS)))
+        heads = graph.add("Reshape", part, graph.constant([TOKENS, -1, CHANNELS // HEADS]))
+        heads = graph.add("Transpose", heads, perm=[1, 0, 2])
+        heads = graph.add("Reshape", heads, graph.constant([-1, HEADS, TOKENS, CHANNELS // HEADS]))
+        parts.append(graph.add("Transpose", heads, perm=order))
+    query, keys, values = parts
+    mean = graph.add("MatMul", graph.add("Softmax", graph.add("MatMul", query, keys), axis=-1), values)
+    flat = graph.add("Reshape", graph.add("Transpose", mean, perm=[2, 0, 1, 3]), graph.constant([-1, CHANNELS]))
+    out = graph.add("Gemm", flat, graph.weight(CHANNELS, CHANNELS), graph.weight(CHANNELS), transB=1)
+    apart = graph.add("Reshape", out, graph.constant([TOKENS, -1, CHANNELS]))
+    normal = graph.add("LayerNormalization", apart, graph.weight(CHANNELS), graph.weight(CHANNELS), axis=2)
+    graph.save(tmp_path / "m.onnx", {"x": [3, 8, 8]}, graph.add("Transpose", normal, perm=[1, 0, 2]))
+    equal(tmp_path / "m.onnx", {"x": [3, 8, 8]})
+
+
+@pytest.mark.parametrize("shape", [[3, 1, 1], [2, 5], [1, 5], [5]])
+@pytest.mark.parametrize("operator", ["Add", "Mul"])
+def test_constants_of_values_whose_batch_comes_second(operator, shape, tmp_path):
+    """A constant for each row, or for all; not one for each sample."""
+    graph, path = Graph(), tmp_path / "m.onnx"
+    found = graph.add(operator, graph.add("Transpose", "x", perm=[1, 0, 2]), graph.weight(*shape))
+    graph.save(path, {"x": [3, 5]}, graph.add("Transpose", found, perm=[1, 0, 2]))
+    if shape == [2, 5]:
+        with pytest.raises(ImportFailure):
+            pl.import_onnx(path)
+    else:
+        equal(path, {"x": [3, 5]})

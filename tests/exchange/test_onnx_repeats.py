@@ -257,3 +257,27 @@ def test_the_model_of_the_round_trip_is_sound(tmp_path):
     with pl.Net(pl.loads(RESNET), seed=7) as net:
         pl.export_onnx(net, tmp_path / "m.onnx")
     onnx.checker.check_model(onnx.load(tmp_path / "m.onnx"), full_check=True)
+
+
+@pytest.mark.parametrize("low", [[-np.inf] * 8, [-np.inf, 0] * 2, [np.inf, -np.inf, 1, 2]])
+def test_infinite_attributes(low, tmp_path):
+    """A mask of minus infinity is part of a block; a setting cannot be infinite."""
+    nodes, tensors, value = [], [onnx.numpy_helper.from_array(np.float32(0.1), "least")], "x"
+    for place, number in enumerate(low):
+        tensors.append(onnx.numpy_helper.from_array(np.float32(number), f"low{place}"))
+        parts = [("Greater", [value, "least"], "c"), ("Where", ["c", value, "low"], "w"), ("Tanh", ["w"], "t"),
+                 ("Softsign", ["t"], "s"), ("Erf", ["s"], "e")]  # fmt: skip
+        for operator, inputs, name in parts:
+            names = [one if one in (value, "least") else f"{one}{place}" for one in inputs]
+            nodes.append(onnx.helper.make_node(operator, names, [f"{name}{place}"], f"part{place}_{name}"))
+        value = f"e{place}"
+    ports = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", 4]) for name in ("x", value)]
+    graph = onnx.helper.make_graph(nodes, "net", ports[:1], ports[1:], tensors)
+    opsets = [onnx.helper.make_opsetid("", 17)]
+    onnx.save(onnx.helper.make_model(graph, opset_imports=opsets, ir_version=8), tmp_path / "m.onnx")
+    imported = pl.import_onnx(tmp_path / "m.onnx")
+    assert ("block {" in imported.text) == (len(set(low)) == 1)
+    x = np.random.default_rng(1).standard_normal((3, 4)).astype(np.float32)
+    with imported.net() as net:
+        found = net.forward({"x": x}, phase="test")[imported.outputs[value]]
+    np.testing.assert_allclose(found, run_model(tmp_path / "m.onnx", {"x": x})[value], rtol=1e-5, atol=1e-6)

@@ -14,7 +14,7 @@ from tests.exchange.test_onnx_matrices import Graph
 
 TOKENS, WIDTH, WORDS = 6, 4, 9
 RNG = np.random.default_rng(0)
-TYPES = {"ids": TensorProto.INT64, "mask": TensorProto.INT64, "x": TensorProto.FLOAT}
+TYPES = {"ids": TensorProto.INT64, "mask": TensorProto.INT64, "x": TensorProto.FLOAT, "z": TensorProto.FLOAT}
 
 
 def save(graph, path, output, inputs, batch="N"):
@@ -31,6 +31,7 @@ def fed(inputs, rows):
         "ids": lambda dims: RNG.integers(0, WORDS, (rows, *dims)),
         "mask": lambda dims: (RNG.random((rows, *dims)) < 0.7).astype(np.int64),
         "x": lambda dims: RNG.standard_normal((rows, *dims)).astype(np.float32),
+        "z": lambda dims: RNG.standard_normal((rows, *dims)).astype(np.float32),
     }
     return {name: found[name](dims) for name, dims in inputs.items()}
 
@@ -187,6 +188,61 @@ def test_a_root_mean_square_that_is_divided_into_one(tmp_path):
     normal = graph.add("Mul", x, graph.add("Div", graph.constant(np.float32(1)), root))
     found = graph.add("Mul", graph.weight(4), normal)
     assert 'type: "rms_norm"' in agrees(graph, tmp_path / "m.onnx", found, {"x": [3, 4]}).text
+
+
+def numbered(graph, places):
+    """Indices `[N, ..., axes]` of the sample and constants, as PyTorch writes them."""
+    parts = [np.asarray(one) for one in places]
+    rank = parts[0].ndim
+    batch = graph.add("Squeeze", sizes(graph, "x")[0])
+    sample = graph.add("Range", graph.constant(np.int64(0)), batch, graph.constant(np.int64(1)))
+    sample = graph.add("Unsqueeze", sample, graph.constant(list(range(1, rank + 1))))
+    both = [sample, *(graph.constant(one[None]) for one in parts)]
+    shape = graph.add("Shape", graph.add("Add", sample, graph.constant(np.zeros((1, *parts[0].shape), np.int64))))
+    wide = [graph.add("Unsqueeze", graph.add("Expand", one, shape), graph.constant([-1])) for one in both]
+    return graph.add("Concat", *wide, axis=-1)
+
+
+SCATTERED = {
+    "rows": ([[3, 0]], [2, 5]),
+    "elements": ([[[0, -1], [2, 2]], [[4, 0], [1, 3]]], [2, 2]),
+    "a single row": ([[-1]], [1, 5]),
+}
+
+
+@pytest.mark.parametrize("case", SCATTERED)
+def test_elements_are_replaced(case, tmp_path):
+    places, shape = SCATTERED[case]
+    graph = Graph()
+    found = graph.add("ScatterND", "x", numbered(graph, places), "z")
+    agrees(graph, tmp_path / "m.onnx", graph.add("Transpose", found, perm=[0, 2, 1]), {"x": [4, 5], "z": shape})
+
+
+@pytest.mark.parametrize(("axis", "indices"), [(1, [[3, 0, 1], [2, -2, 0]]), (-1, [[4, 0], [1, -2], [3, 2]])])
+def test_elements_are_replaced_along_an_axis(axis, indices, tmp_path):
+    graph = Graph()
+    shape = graph.add("Concat", sizes(graph, "x")[0], graph.constant(list(np.shape(indices))), axis=0)
+    places = graph.add("Expand", graph.constant(np.array([indices])), shape)
+    found = graph.add("ScatterElements", graph.add("Mul", "x", graph.constant(np.float32(2))), places, "z", axis=axis)
+    agrees(graph, tmp_path / "m.onnx", found, {"x": [4, 5], "z": list(np.shape(indices))})
+
+
+@pytest.mark.parametrize("axis", [-1, 1, 2])
+def test_one_hot(axis, tmp_path):
+    """Of a computed index; a negative one counts from the end."""
+    graph = Graph()
+    index = graph.add("ArgMax", "x", axis=2, keepdims=0)
+    values = graph.constant(np.float32([0.5, 3]))
+    some = graph.add("OneHot", index, graph.constant(np.int64(4)), values, axis=axis)
+    other = graph.add("OneHot", graph.add("Neg", index), graph.constant(np.int64(4)), values, axis=axis)
+    agrees(graph, tmp_path / "m.onnx", graph.add("Concat", some, other, axis=1), {"x": [3, 6]})
+
+
+def test_a_dynamic_number_of_results_is_refused_with_a_remedy(tmp_path):
+    graph = Graph()
+    save(graph, tmp_path / "m.onnx", graph.add("Cast", graph.add("NonZero", "x"), to=1), {"x": [3]})
+    with pytest.raises(ImportFailure, match=r"\(NonZero\): unsupported operator; .* write Where"):
+        pl.import_onnx(tmp_path / "m.onnx")
 
 
 def test_elements_of_other_samples_are_refused(tmp_path):

@@ -25,8 +25,10 @@ REFUSED = {
         "rotary_position-3",
     ),
     "unsupported operator": (
-        *("crf_decoding-0", "crf_decoding-1", "upsample-0", "upsample-1", "upsample-2", "upsample-3"),
+        *("crf_decoding-0", "crf_decoding-1"),
     ),
+    "ScatterElements.: input is a constant for each sample": ("upsample-0", "upsample-1", "upsample-2"),
+    "ids with 5 axes": ("upsample-3",),
     "casting floats to integers": ("to_ids-0", "to_ids-1", "to_ids-2"),
     "only constant indices within each sample": ("multiplex-0", "multiplex-1"),
     "indices must be constant": ("roi_pool-0", "roi_pool-1"),

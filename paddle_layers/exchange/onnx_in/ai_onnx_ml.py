@@ -9,7 +9,8 @@ import numpy as np
 from .layers import weight
 from .operators import OperatorContext, operator
 from .rows import fc_of
-from .symbolic_values import Operand, PredictedClass, View
+from .selections import compare
+from .symbolic_values import ConstantValue, Operand, PredictedClass, View
 
 ML = "ai.onnx.ml"
 AFTER = {"NONE": "", "SOFTMAX": "softmax", "LOGISTIC": "sigmoid"}
@@ -86,7 +87,9 @@ def scaler(step: OperatorContext, x: Any) -> Operand:
     return step.made(step.layer("scale", rows.value, weights=weights).outputs[0], rows)
 
 
-@operator("Cast", domain=ML)
-def cast(step: OperatorContext, x: Any) -> Operand:
-    """Nothing happens."""
-    return step.view(x)
+@operator("Binarizer", domain=ML)
+def binarizer(step: OperatorContext, x: Any) -> Operand:
+    """1 for values above a threshold, else 0."""
+    return compare(
+        step, "GREATER", step.view(x), ConstantValue(np.asarray(step.attribute("threshold", 0.0), np.float32))
+    )

@@ -5,6 +5,7 @@ Repeated layers are windows with equal structure that differ only in numbers.
 
 from __future__ import annotations
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
@@ -77,7 +78,8 @@ def outputs_of(layer: Fields) -> list[str]:
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, (bool, int, float))
+    """Whether it can be a setting of a block: there is no text for an infinite one."""
+    return isinstance(value, (bool, int, float)) and math.isfinite(value)
 
 
 def _patterns(
@@ -193,7 +195,7 @@ def _block(
         fixed, chosen = Fields(), list[str]()
         for attribute, value in attributes_of(first):
             values = tuple(window[place][first["type"]][attribute] for window in windows)
-            if all(one == value for one in values):
+            if all(repr(one) == repr(value) for one in values):
                 if value != _usual(first["type"], attribute):
                     fixed[attribute] = value
             else:

@@ -17,10 +17,12 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
     merged_batch,
     normalizations,
     parts,
+    quantization,
     recurrences,
     repeated_constants,
     resize,
     rows,
+    scatter,
     selections,
     sequence_rows,
     sequences,
@@ -32,6 +34,7 @@ from .graph_inputs import READINGS, GraphInputs
 from .layers import ImportedLayer, LayerOutput, NotSupported
 from .model import Model, OnnxNode, OnnxSubgraph, fault_of, shown
 from .operators import OF_CONSTANTS, OPERATORS, Handler, OperatorContext, described
+from .reference_folding import OPERATORS as REFERENCE
 from .sizes import NoSize
 from .symbolic_values import (
     ConstantMask,
@@ -106,6 +109,7 @@ class _Conversion:
     def __init__(self, model: Model, reading: str) -> None:
         self.model = model
         self.graph_inputs = GraphInputs(model, reading).read()
+        self.fixed_axes = reading == "tokens" or all(len(entry.axes or ()) > 3 for entry in model.inputs)
         self.kinds = {entry.name: kind_of(entry.kind) for entry in model.inputs}
         """Kinds of the data types of values that are no constants."""
         self.known: dict[Any, Any] = {}
@@ -125,6 +129,9 @@ class _Conversion:
         for entry in self.model.outputs:
             self._output(entry.name)
         self._tell_of_padding()
+        if "quantized" in self.known:
+            weights = len(self.known["quantized"])
+            self.outcome.notes.append(f"imported as float: {weights} quantized weights; values are not rounded")
         if not self.outcome.outputs and not self.outcome.refused:
             self.outcome.refused.append("no output depends on an input")
         return self.outcome
@@ -199,10 +206,12 @@ class _Conversion:
         try:
             if fault is not None:
                 raise NotSupported(fault)
-            if handler is None and not self._foldable(node):
+            # Of constants, it could be computed: where these are not known, it is not the cause.
+            consequence = unknown and node.operator in REFERENCE and not node.domain
+            if handler is None and not consequence and not self._foldable(node):
                 raise NotSupported(_unknown(node))
             if not unknown:
-                results = self._results(node, handler, opset)
+                results = self._of_node(node, handler, opset)
         except (NotSupported, NoSize) as reason:
             self.outcome.refused.append(f"{node.label}: {reason}")
         kinds = [self._kind(name) for name in node.inputs]
@@ -218,8 +227,14 @@ class _Conversion:
     def _foldable(self, node: OnnxNode) -> bool:
         return all(not name or isinstance(self.values.get(name), ConstantValue) for name in node.inputs)
 
-    def _results(self, node: OnnxNode, handler: Handler | None, opset: int) -> Sequence[Any]:
+    def _of_node(self, node: OnnxNode, handler: Handler | None, opset: int) -> Sequence[Any]:
         inputs = [self.values[name] if name else None for name in node.inputs]
+        floats = quantization.without_scale(node, inputs)
+        if floats is not None:
+            return [quantization.with_scale(inputs[0], one) for one in self._results(node, handler, opset, floats)]
+        return self._results(node, quantization.handler_of(node, inputs) or handler, opset, inputs)
+
+    def _results(self, node: OnnxNode, handler: Handler | None, opset: int, inputs: list[Any]) -> Sequence[Any]:
         for one in inputs:
             if isinstance(one, Mask) and one.ids is not None and node.operator not in _KEEP_MASKS:
                 self.known[one.ids.layer, "padding"] = True
@@ -229,7 +244,7 @@ class _Conversion:
             )
             if found is not None:
                 self.outcome.folded.append(node)
-                return found
+                return quantization.named(self.known, node, found)
         sample = repeated_constants.sample_of(node, inputs)
         if sample is not None:
             constants = folded(sample.node, sample.inputs, opset, self.budget)
@@ -268,6 +283,11 @@ class _Conversion:
         if merged is not None:
             step.node, inputs = merged
             step.additional_axes = 1
+        # Where inputs may be sequences, attention of these comes first, which is recognized as a layer.
+        turned = merged_batch.batch_first(step.node, inputs) if merged is None and self.fixed_axes else None
+        if turned is not None:
+            step.node, inputs, step.additional_axes = turned.node, turned.inputs, 2 - turned.lead
+            return [turned.restored(step.settled(_called(handler, step, inputs)))]
         result = _called(handler, step, inputs)
         results = result if isinstance(result, tuple) else (result,)
         if merged is None:
@@ -342,6 +362,7 @@ def _unknown(node: OnnxNode) -> str:
 
 
 _WAYS_OUT = {
+    "NonZero": "; its number of results depends on values: write Where(condition, x, 0) instead of a selection",
     "NonMaxSuppression": (
         "; `detection_output` combines box decoding and NMS: remove both from the model, and add that layer "
         "after scores and offsets"

@@ -10,7 +10,8 @@ from .reading import KINDS
 _BOOLEAN = frozenset(
     {"And", "Equal", "Greater", "GreaterOrEqual", "IsInf", "IsNaN", "Less", "LessOrEqual", "Not", "Or", "Xor"}
 )
-_INTEGER = frozenset({"ArgMax", "ArgMin", "NonZero", "Shape", "Size"})
+_INTEGER = frozenset({"ArgMax", "ArgMin", "NonZero", "QuantizeLinear", "Shape", "Size"})
+_FLOAT = frozenset({"DequantizeLinear", "DynamicQuantizeLSTM"})
 _LIKE_SECOND = frozenset({"CastLike", "OneHot", "Where"})
 
 
@@ -26,6 +27,8 @@ def result_kind(node: OnnxNode, place: int, kinds: Sequence[str]) -> str:
         return "b"
     if operator in _INTEGER or (operator in ("TopK", "Unique") and place):
         return "i"
+    if operator in _FLOAT or (operator == "DynamicQuantizeLinear" and place == 1):
+        return "f"
     if operator == "Cast":
         to = node.attributes.get("to", 1)
         return kind_of(KINDS.get(to, "")) if isinstance(to, int) else ""

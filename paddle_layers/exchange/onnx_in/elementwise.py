@@ -277,9 +277,9 @@ def negated(step: OperatorContext, x: Any) -> Operand:
     return replace(x, truth=not x.truth)
 
 
-@operator("ArrayFeatureExtractor", "Binarizer", "ZipMap", "LabelEncoder", domain="ai.onnx.ml", constants=True)
+@operator("ArrayFeatureExtractor", "ZipMap", "LabelEncoder", domain="ai.onnx.ml", constants=True)
 def label(step: OperatorContext, x: Any, y: Any = None) -> Operand:
-    """Names of classes; ZipMap puts them beside the scores, Binarizer says which of several there are."""
+    """Names of classes; ZipMap puts them beside the scores."""
     if step.node.operator == "ZipMap":
         return step.view(x)
     columns = step.node.operator == "ArrayFeatureExtractor" and isinstance(x, View)

@@ -325,7 +325,8 @@ def attention(step: OperatorContext, query: Any, keys: Any, values: Any, mask: A
     """The operator Attention of opset 23, with a separate axis of heads or with concatenated heads."""
     step.refuse_unless(not any(one is not None for one in more), "past keys and values are not supported")
     step.refuse_unless(not any(step.node.outputs[1:]), "attention scores as an output are not supported")
-    step.refuse_unless(not step.attribute("softcap", 0.0), "`softcap` is not supported")
+    for name, neutral in (("softcap", 0.0), ("left_window_size", -1), ("right_window_size", -1)):
+        step.refuse_unless(step.attribute(name, neutral) == neutral, f"`{name}` is not supported")
     causal = bool(step.attribute("is_causal", 0))
     views = [step.view(one) for one in (query, keys, values)]
     if mask is not None:

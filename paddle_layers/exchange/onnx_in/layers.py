@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.config.binding.drafts import Setup
 from paddle_layers.config.wiring.inference import with_checked_size
+from paddle_layers.config.wiring.nodes import Node, inside_of, parameter_shapes
 from paddle_layers.define import InvalidAttributes, LayerDefinition, ShapeError, registries
 from paddle_layers.define.fields.types import Type
 
@@ -44,6 +45,8 @@ class Weight:
 
     array: NDArray[Any]
     source: tuple[str, ...] = ()
+    fixed: bool = False
+    """Numbers of a formula, which no training changes."""
 
     @property
     def trained(self) -> bool:
@@ -92,17 +95,27 @@ def make_layer(
     definition = made.definition
     try:
         bound = definition.bind(made.attributes)
-        types = with_checked_size(tuple(definition.infer([_type(value) for value in inputs], bound)))
+        given = tuple(_type(value) for value in inputs)
+        types = with_checked_size(tuple(definition.infer(given, bound)))
+        shapes = _weight_shapes(Setup(definition, bound), given, types) if weights else {}
     except InvalidAttributes as error:
         raise NotSupported(f"invalid attributes for `{type_}`: {'; '.join(map(str, error.args))}") from None
     except ShapeError as error:
         raise NotSupported(f"invalid input shape for `{type_}`: {error}") from None
-    for name, value in attributes.items():
-        # A setting of a block cannot be infinite.
-        if isinstance(value, float) and math.isinf(value):
-            raise NotSupported(f"invalid attributes for `{type_}`: `{name}` is {value}, must be finite")
+    for name, one in weights.items():
+        if shapes.get(name) != one.array.shape:
+            raise NotSupported(
+                f"{name} of `{type_}` has shape {list(one.array.shape)}, expected {list(shapes.get(name, ()))}"
+            )
     made.outputs = tuple(LayerOutput(made, place, one) for place, one in enumerate(types))
     return made
+
+
+def _weight_shapes(setup: Setup, given: tuple[Type, ...], types: tuple[Type, ...]) -> dict[str, tuple[int, ...]]:
+    """Shapes of the parameters and states of a layer."""
+    binding = setup.definition.bind_axes(given, setup.attributes)
+    own = parameter_shapes(Node("", (), (), setup, given, types, 0, inside_of(setup, given)))
+    return own | {name: binding.dims(state) for name, state in setup.definition.states.items()}
 
 
 def _type(value: LayerOutput) -> Type:

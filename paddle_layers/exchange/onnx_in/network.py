@@ -214,7 +214,8 @@ def _fields(
         own: dict[str, Any] = {"of": name}
         if one in shares:
             own["share"] = shares[one]
-        if not one.trained and not name.startswith("running") and not _is_matrix(layer, one):
+        constant = not one.trained and not name.startswith("running") and not _is_matrix(layer, one)
+        if one.fixed or constant:
             own["frozen"] = True
         if len(own) > 1:
             settings.append(own)

@@ -230,9 +230,9 @@ class OperatorContext:
         given = self.settled(given)
         if not isinstance(given, View):
             raise NotSupported(f"{what} is {described(given)}, expected the output of a layer")
-        return self._floats(given) if given.value.type.kind == "INT" and given.value.dims else given
+        return self.floats(given) if given.value.type.kind == "INT" and given.value.dims else given
 
-    def _floats(self, ids: View) -> View:
+    def floats(self, ids: View) -> View:
         """Ids as numbers; single ids, and those of sequences, only choose rows of tables."""
         made = self.known.get(("floats", ids.value))
         if made is None:

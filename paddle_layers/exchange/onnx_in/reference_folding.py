@@ -16,7 +16,16 @@ Array = NDArray[Any]
 OPERATORS = frozenset(
     (
         *("ArgMax", "ArgMin", "BatchNormalization", "Celu", "Clip", "Conv", "CumSum", "DepthToSpace", "Elu", "Erf"),
-        *("GatherND", "Gelu", "GlobalAveragePool", "HardSigmoid", "HardSwish"),
+        *(
+            "DequantizeLinear",
+            "QuantizeLinear",
+            "GatherND",
+            "Gelu",
+            "Gemm",
+            "GlobalAveragePool",
+            "HardSigmoid",
+            "HardSwish",
+        ),
         *("InstanceNormalization", "LayerNormalization", "LeakyRelu", "LogSoftmax", "OneHot", "Pad", "Relu", "Resize"),
         *("Round", "ScatterElements", "ScatterND", "Sigmoid", "Sign", "Softmax", "Softplus", "SpaceToDepth", "Tan"),
     )
@@ -46,7 +55,9 @@ def folded_by_reference(
     import onnx
     from onnx.reference import ReferenceEvaluator
 
-    model = _model_of(node, arrays, opset)
+    # The reference has no older versions of these two, which have fewer attributes.
+    quantizes = node.operator in ("DequantizeLinear", "QuantizeLinear")
+    model = _model_of(node, arrays, max(opset, 21) if quantizes else opset)
     try:
         sizes = _sizes(onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True), node.operator)
         for size in sizes:

@@ -19,7 +19,7 @@ ELEMENTWISE = frozenset(
         *("Round", "Sign", "Sin", "Sqrt", "Sub", "Where"),
     }
 )
-ALONG_AXIS = frozenset({"CumSum", "GatherElements", "Slice"})
+ALONG_AXIS = frozenset({"Concat", "CumSum", "GatherElements", "LogSoftmax", "Slice", "Softmax"})
 """Operators along an axis, an attribute or a constant input."""
 
 
@@ -52,6 +52,12 @@ def sample_of(node: OnnxNode, inputs: Sequence[Any]) -> Sample | None:
         return None
     if node.operator == "Expand" and isinstance(inputs[0], RepeatedConstant) and isinstance(operands[1], ConstantValue):
         return _expanded(sample, rank)
+    if node.operator == "Concat" and len(repeated) < len(inputs):
+        return None
+    if node.operator in ("Conv", "MatMul"):  # with the same weights for every sample
+        weights, given = inputs[1], isinstance(inputs[0], RepeatedConstant)
+        fits = isinstance(weights, ConstantValue) and weights.array.ndim == (2 if node.operator == "MatMul" else rank)
+        return sample if rank > 1 and given and len(repeated) == 1 and fits else None
     if node.operator in ALONG_AXIS:
         return sample if isinstance(inputs[0], RepeatedConstant) and _inside(sample, rank) else None
     return None

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .images import SUFFIXES, image, pair, parameters
-from .layers import Weight, weight
+from .layers import LayerOutput, Weight, weight
 from .operators import OperatorContext, operator
 from .symbolic_values import ConstantValue, Operand
 
@@ -52,7 +52,10 @@ def conv_trans(step: OperatorContext, x: Any, filters: Any, bias: Any = None) ->
 
 @operator("Resize", "Upsample")
 def resize(step: OperatorContext, x: Any, *given: Any) -> Operand:
-    """Nearest-neighbor or bilinear interpolation of images, where every pixel is sampled where our layers sample it."""
+    """Nearest-neighbor or bilinear interpolation of images, where every pixel is sampled where our layers sample it.
+
+    Bicubic interpolation becomes products with a constant matrix for each axis.
+    """
     rows = step.rows(step.view(x), 3)
     step.refuse_unless(len(rows.lead) == 1, "resizing along the time axis is not supported")
     kept = step.attribute("keep_aspect_ratio_policy", "stretch")
@@ -68,11 +71,34 @@ def resize(step: OperatorContext, x: Any, *given: Any) -> Operand:
         fits = all(_samples_nearest(step, *sizes) for sizes in axes)
         step.refuse_unless(fits, f"unsupported nearest-neighbor sampling: {_sampling(step)}")
         return step.made(step.layer("nearest_interp", rows.value, **settings).outputs[0], rows)
+    if step.attribute("mode") == "cubic":
+        return step.made(_cubic(step, rows.value, axes), rows)
     step.refuse_unless(step.attribute("mode") == "linear", f"mode `{step.attribute('mode')}` is not supported")
     fitting = [name for name in ("HALF_PIXEL", "ALIGNED") if all(_samples_linear(step, name, *sizes) for sizes in axes)]
     step.refuse_unless(fitting, f"only half-pixel and align-corners sampling are supported, got {_sampling(step)}")
     made = step.layer("bilinear_interp", rows.value, corners=fitting[0], **settings)
     return step.made(made.outputs[0], rows)
+
+
+def _cubic(step: OperatorContext, value: LayerOutput, axes: list[tuple[int, int]]) -> LayerOutput:
+    """Columns, then rows: the matrix of each axis is that of Keys' kernel at the sampling positions."""
+    for name, (size, count) in zip(("columns", "rows"), reversed(axes), strict=True):
+        step.budget.check(size * count)
+        positions = _positions(step, size, count, np.float64)[:, None]
+        pixel = np.floor(positions) + np.arange(-1, 3)
+        distance, a = np.abs(positions - pixel), float(step.attribute("cubic_coeff_a", -0.75))
+        near = ((a + 2) * distance - (a + 3)) * distance**2 + 1
+        factors = np.where(distance <= 1, near, a * (((distance - 5) * distance + 8) * distance - 4))
+        if step.attribute("exclude_outside", 0):
+            factors *= (pixel >= 0) & (pixel < size)
+            factors /= factors.sum(1, keepdims=True)
+        matrix = np.zeros((size, count))
+        np.add.at(matrix, (np.clip(pixel, 0, size - 1).astype(int), np.arange(count)[:, None]), factors)
+        weights = {"weight": Weight(matrix.astype(np.float32), fixed=True)}
+        settings: dict[str, Any] = {"size": count, "bias": False, "axis": -1, "weights": weights}
+        value = step.layer("fc", value, suffix=name, **settings).outputs[0]
+        value = step.layer("permute", value, order=[1, 3, 2], suffix=f"{name}_last").outputs[0]
+    return value
 
 
 def _output_size(step: OperatorContext, given: tuple[Any, ...], dims: tuple[int, ...]) -> list[int]:

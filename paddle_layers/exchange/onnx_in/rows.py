@@ -223,11 +223,14 @@ def _embedding(step: OperatorContext, table: ConstantValue, places: Any, axis: i
     value = view.value
     step.refuse_unless(value.type.kind == "INT", "indices must be integers")
     step.refuse_unless(value.layer.type == "data", "an embedding of computed ids is not supported")
-    known = value.layer.attributes.get("size")
-    if known is None or known > height:  # a table for each meaning: the smallest bounds the ids
-        value.layer.attributes["size"] = height
-    weights = {"table": weight(table.array, table.source)}
-    made = step.layer("embedding", value, weights=weights, size=int(width))
+    # A table for each meaning of the ids: the smallest bounds them, and no other row of the larger ones can be chosen.
+    readers = step.known.setdefault(("tables", value.layer), [])
+    size = value.layer.attributes["size"] = min(value.layer.attributes.get("size", height), height)
+    made = step.layer("embedding", value, weights={"table": weight(table.array[:size], table.source)}, size=int(width))
+    readers.append(made)
+    for reader in readers:
+        given = reader.weights["table"]
+        reader.weights["table"] = weight(given.array[:size], given.source)
     return view_of(made.outputs[0], view.rows, view.layout)
 
 

@@ -267,7 +267,7 @@ def spread(index: SampleIndices, sizes: Sequence[Any]) -> Layout | None:
     return tuple(axis or axis_for(size) for axis, size in pairs) if fits and not index.offsets.ndim else None
 
 
-def _of_each_sample(source: View | RepeatedConstant, index: ConstantValue) -> ElementIndices | None:
+def elements_of_each_sample(source: View | RepeatedConstant, index: ConstantValue) -> ElementIndices | None:
     """Constant indices of a model of fixed batch size: the number of the sample, then the same for every sample."""
     array, batch = index.array, source.shape[0]
     numbers = np.arange(batch if isinstance(batch, int) else 0).reshape(-1, *(1,) * (array.ndim - 2))
@@ -283,7 +283,7 @@ def _of_each_sample(source: View | RepeatedConstant, index: ConstantValue) -> El
 def gather_nd(step: OperatorContext, x: Any, index: Any) -> Operand:
     """Elements of several axes, by the number of the sample and constants."""
     source = x if isinstance(x, RepeatedConstant) else step.view(x)
-    index = _of_each_sample(source, index) if isinstance(index, ConstantValue) else index
+    index = elements_of_each_sample(source, index) if isinstance(index, ConstantValue) else index
     fits = isinstance(index, ElementIndices) and index.parts and not step.attribute("batch_dims", 0)
     step.refuse_unless(fits, "only constant indices within each sample are supported")
     count = len(index.parts) + 1
