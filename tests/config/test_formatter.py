@@ -66,6 +66,8 @@ def test_attributes_of_json_move_into_the_block_of_their_type() -> None:
     assert json.loads(moved)["source"][0] == {"type": "csv", "csv": {"file": "a.csv"}}
     assert json.loads(moved)["source"][1] == {"type": "npz", "npz": {"file": "b"}}
     assert "1e400" in moved
+    twice = '{"optimizer": {"type": "sgd", "momentum": 1, "sgd": {"momentum": 2}}, "steps": 1}'
+    assert json.loads(format_text(twice)) == json.loads(twice)
 
 
 def test_what_is_no_attribute_stays() -> None:

@@ -20,7 +20,8 @@ layer { name: "d" type: "MemoryData" top: "x" top: "label" include { phase: TRAI
   memory_data_param { batch_size: 8 channels: 1 height: 4 width: 4 }
   transform_param { crop_size: 3 mirror: true mean_value: 2 scale: 0.5 } }
 layer { name: "d" type: "MemoryData" top: "x" top: "label" include { phase: TEST }
-  memory_data_param { batch_size: 4 channels: 1 height: 4 width: 4 } transform_param { crop_size: 3 scale: 0.5 } }
+  memory_data_param { batch_size: 4 channels: 1 height: 4 width: 4 }
+  transform_param { crop_size: 3 mean_value: 2 scale: 0.5 } }
 layer { name: "f" type: "InnerProduct" bottom: "x" top: "f"
   inner_product_param { num_output: 3 weight_filler { type: "xavier" } } }
 layer { name: "l" type: "SoftmaxWithLoss" bottom: "f" bottom: "label" top: "l" }
@@ -218,7 +219,7 @@ def test_lenet_trains_on_the_digits(tmp_path):
 
 
 def test_an_imported_training_runs(tmp_path):
-    net = NET.replace("crop_size: 3", "").replace("mirror: true mean_value: 2", "")
+    net = NET.replace("crop_size: 3", "").replace("mirror: true ", "").replace("mean_value: 2", "")
     solved(tmp_path, SOLVER + "test_interval: 15 momentum: 0.9", net)
     random = np.random.default_rng(0)
     for part in ("train", "test"):

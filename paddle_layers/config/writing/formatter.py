@@ -53,10 +53,16 @@ def _moved(value: Any, header: MessageSpec, registry: str = "") -> Any:
     if not isinstance(value, dict):
         return value
     type_ = value.get("type")
-    outside = _outside([name for name in value if not isinstance(value[name], dict)], type_, header, registry)
+    own = value.get(type_) if isinstance(type_, str) else None
+    own = own if isinstance(own, dict) else {}
+    # An attribute that the block has, too, stays, and its duplicate remains an error.
+    plain = [name for name in value if not isinstance(value[name], dict) and name not in own]
+    outside = _outside(plain, type_, header, registry)
+    if isinstance(value.get(str(type_)), list):
+        outside = []
     made = {name: item for name, item in value.items() if name not in outside}
-    if outside and isinstance(made.setdefault(type_, {}), dict):
-        made[type_] = {**made[type_], **{name: value[name] for name in outside}}
+    if outside:
+        made[type_] = {**own, **{name: value[name] for name in outside}}
     for name, field in header.fields.items():
         if field.message and name in made:
             made[name] = _moved(made[name], spec(field.message), field.registry)
