@@ -1,4 +1,4 @@
-"""fc with one row, whose sums are cut into parts, and with few: NumPy's products in float64, however they are cut."""
+"""fc with one row, whose sums are cut into parts, with few, and with packed weights: NumPy's products in float64."""
 
 from contextlib import nullcontext
 
@@ -118,3 +118,50 @@ def test_fewer_rows_than_there_is_memory_for(rows):
         np.testing.assert_allclose(y, (x * s + x) @ w + x @ of_x + x * s @ of_s, atol=1e-13)
         np.testing.assert_allclose(net.parameters["c.weight_0"].gradient, x.T @ dy, atol=1e-13)
         assert ("rows_dweight" in kernels_of(net)) == (rows != 1)  # kernels are chosen by the rows of the batch
+
+
+PACKED = """
+layer {{ name: "x" type: "data" data {{ shape: {inputs} }} }}
+layer {{ name: "a" type: "fc" input: "x" input: "x" fc {{ size: {size} act: "relu" }} }}
+layer {{ name: "b" type: "trans_fc" input: "x" trans_fc {{ size: {size} }} }}
+"""
+
+
+@pytest.mark.parametrize(("rows", "inputs", "size"), [(2, 6, 16), (3, 1050, 53), (130, 9, 1040), (300, 513, 49)])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_weights_are_packed_once_for_inference(rows, inputs, size, dtype):
+    rng = np.random.default_rng(rows)
+    with pl.Net(pl.loads(PACKED.format(inputs=inputs, size=size)), dtype=dtype) as net, tuned_at_every_size():
+        for cut in (None, "backwards"):  # with new weights, which are packed again
+            for parameter in net.parameters.values():
+                parameter.value = rng.standard_normal(parameter.value.shape)
+            w, v, c, t, d = (parameter.value.astype(np.float64) for parameter in net.parameters.values())
+            x = rng.standard_normal((rows, inputs)).astype(dtype)
+            with nullcontext() if cut is None else always_cut(cut):
+                found = net.forward({"x": x}, phase="test")
+            for values, expected in ((found["a"], np.maximum(x @ (w + v) + c, 0)), (found["b"], x @ t.T + d)):
+                tolerance = {"float32": 2e-6, "float64": 1e-14}[dtype] * np.abs(expected).max()
+                np.testing.assert_allclose(values, expected, rtol=0, atol=tolerance)
+        plan = net.plan("test")
+        assert [launch.name for launch in plan.launches[: plan.constants]].count("fc_y") == 2
+        assert "packed_y" in [launch.name for launch in plan.launches[plan.constants :]]
+
+
+def test_weights_of_a_recurrent_group_are_packed_once():
+    text = """
+    layer { name: "x" type: "data" data { shape: 20 seq_nested_level: 1 } }
+    layer { name: "y" type: "recurrent_group" input: "x" step {
+      layer { name: "h" type: "memory" memory { of: "new" size: 17 } }
+      layer { name: "new" type: "fc" input: "x" input: "h" fc { size: 17 act: "tanh" } }
+      output: "new"
+    } }
+    """
+    rng = np.random.default_rng(0)
+    sequences = pl.Sequences(rng.standard_normal((11, 20)), np.array([0, 4, 6, 11]))
+    with pl.Net(pl.loads(text), dtype="float64") as net, tuned_at_every_size():
+        expected = net.forward({"x": sequences})["y"].data.copy()
+        for _ in range(2):
+            found = net.forward({"x": sequences}, phase="test")["y"].data
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
+        plan = net.plan("test")
+        assert [launch.name for launch in plan.launches[: plan.constants]] == ["fc_y", "fc_y"]

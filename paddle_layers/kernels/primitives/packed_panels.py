@@ -28,20 +28,23 @@ def panel_numbers(depth, columns):
 @also_in_python
 def tail_numbers():
     """Scratch elements of `multiply_panels`: a table entry, and the sums of a panel whose last vector is not full."""
-    return ENTRY + ROWS * VECTORS * LANES
-
-
-@also_in_python
-def panel_columns(size):
-    """Columns of a panel of elements of `size` bytes."""
-    return VECTORS * (VECTOR // size)
+    return ENTRY + ROWS * (VECTORS + 1) * LANES
 
 
 @once
-def panel_line(columns, size):
-    """Elements of a row of a panel with so many columns: whole vectors."""
-    lanes = VECTOR // size
-    return (columns + lanes - 1) // lanes * lanes
+def panels_of(columns, size):
+    """Number of panels; a single vector left over joins the panel before it, as a tile of one vector is slow."""
+    most, lanes = VECTORS * (VECTOR // size), VECTOR // size
+    return max(1, (columns + most - lanes - 1) // most)
+
+
+@once
+def panel_at(panel, columns, size):
+    """First column of a panel, their number, and the elements of a row: whole vectors."""
+    most, lanes = VECTORS * (VECTOR // size), VECTOR // size
+    left = panel * most
+    wide = most if panel + 1 < panels_of(columns, size) else columns - left
+    return left, wide, (wide + lanes - 1) // lanes * lanes
 
 
 @once
@@ -50,10 +53,9 @@ def pack_panels(panels, matrix, pitch, depth, columns, begin, end, transposed, s
 
     `panels` and `matrix` are addresses, `pitch` the elements of a stored row.
     """
-    most = panel_columns(size)
-    for left in range(begin * most, min(end * most, columns), most):
-        wide = min(most, columns - left)
-        line, to = panel_line(wide, size), panels + left * depth * size
+    for panel in range(begin, end):
+        left, wide, line = panel_at(panel, columns, size)
+        to = panels + left * depth * size
         if line > wide:  # lanes without a column are multiplied, too
             zeros(to, line * depth, size, one)
         if transposed:
@@ -70,12 +72,10 @@ def multiply_panels(y, y_row, x, x_row, rows, depth, panels, columns, begin, end
     `y`, `x`, `panels` and `place`, of `tail_numbers` scratch elements, are addresses; `y_row` and `x_row` are elements
     between rows.
     """
-    most = panel_columns(size)
     sums = place + ENTRY * size
     set_entry(place, 0, 0, 0)
-    for left in range(begin * most, min(end * most, columns), most):
-        wide = min(most, columns - left)
-        line = panel_line(wide, size)
+    for panel in range(begin, end):
+        left, wide, line = panel_at(panel, columns, size)
         for low in range(0, rows, ROWS):
             high, to = min(ROWS, rows - low), y + (low * y_row + left) * size
             into, pitch = (to, y_row) if line == wide else (sums, line)
