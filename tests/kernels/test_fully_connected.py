@@ -104,7 +104,18 @@ def test_the_same_bits_of_a_few_rows_however_they_are_cut(cut):
 
 @pytest.mark.parametrize(("rows", "size"), [(1, 64), (129, 64), (8, 60)])
 def test_other_products_are_of_blas(rows, size):
-    assert not {"rows_y", "rows_dx", "rows_dweight"} & few(rows, 20, size, "float32", None)[2]
+    assert not {"rows_y", "rows_dx", "rows_dweight", "pack"} & few(rows, 20, size, "float32", None)[2]
+
+
+@pytest.mark.parametrize(("rows", "inputs", "size"), [(129, 64, 97), (150, 200, 65), (530, 67, 130)])
+@pytest.mark.parametrize(("dtype", "cut"), [("float32", None), ("float32", "backwards"), ("float64", None)])
+def test_many_rows_pack_the_weight(rows, inputs, size, dtype, cut):
+    found, expected, kernels = few(rows, inputs, size, dtype, cut)
+    assert {"pack"} <= kernels
+    assert not {"rows_y", "fc_y", "fc_dx", "fc_dweight"} & kernels
+    for name, values in expected.items():
+        tolerance = {"float32": 3e-6, "float64": 1e-14}[dtype] * np.abs(values).max()
+        np.testing.assert_allclose(found[name], values, rtol=0, atol=tolerance, err_msg=name)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
@@ -144,7 +155,7 @@ def test_weights_are_packed_once_for_inference(rows, inputs, size, dtype):
                 np.testing.assert_allclose(values, expected, rtol=0, atol=tolerance)
         plan = net.plan("test")
         assert [launch.name for launch in plan.launches[: plan.constants]].count("fc_y") == 2
-        assert "packed_y" in [launch.name for launch in plan.launches[plan.constants :]]
+        assert "packed_product" in [launch.name for launch in plan.launches[plan.constants :]]
 
 
 def test_weights_of_a_recurrent_group_are_packed_once():

@@ -15,21 +15,21 @@ from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.memory_ops import fetch_run, scatter_sums, set_entry, transpose, zeros
 from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, VECTORS, gemm_microkernel, rounded
-from paddle_layers.kernels.primitives.packed_panels import (
-    multiply_panels,
-    pack_panels,
-    panel_numbers,
-    panels_of,
-    tail_numbers,
-)
 from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 from paddle_layers.kernels.primitives.vector_functions import add_to, copy
 from paddle_layers.kernels.tuned import tuned
 
-# Speed relative to BLAS for 16 rows, 9216 to 4096: output 1.97, input gradient 2.91, weight gradient 1.72. For 256 rows
-# BLAS is used, which packs the weight once for all of them.
-MOST = 128
-"""Maximum number of rows of a skinny product."""
+from .packed_products import (
+    MOST,
+    TILES,
+    chunk_numbers,
+    packing_pays,
+    panel_numbers,
+    register_gradient,
+    register_product,
+    tiles,
+)
+
 # 64 rows of 48 float32 columns (three vectors) are 12 KiB, read by every row of the other factor.
 BLOCK = 64
 """Weight rows of a block, whose columns for a tile stay in the L1 cache."""
@@ -45,11 +45,6 @@ MIN_ONE_ROW_WORK = 1 << 12
 # With fewer multiplications BLAS is faster: 2x784 to 512 would take seven times as long for the input gradient.
 MIN_FEW_ROWS_WORK = 1 << 23
 """The same for a few rows, compared to BLAS."""
-# Below it, little is gained: 16x256 to 256 takes 19 us, 22 by BLAS.
-MIN_PACKED_WORK = 1 << 20
-"""The same for weights that are packed once for inference."""
-# A constant, as `MAX_CHUNKS`: bounds of tiles, and with them the rounding of sums, must not depend on threads.
-TILES = 8
 # Measured: the MLP's batch of one 46 to 33 us, AlexNet's 17.6 to 14.6 ms on two threads. A split over columns would
 # read 2 KiB of every 16 KiB row.
 PART = 1 << 16
@@ -154,16 +149,6 @@ def numbers_of_row(K: int) -> int:
     return K
 
 
-@also_in_python
-def tiles(rows, columns):
-    """Number of tiles of a result matrix: at least 16 rows or columns, and long runs of a vector.
-
-    It depends on the shape only.
-    """
-    # With tiles of 256 or 128 columns BLAS was slower: 229 and 259 us instead of 195 for 1280 to 1000.
-    return max(1, min(TILES, columns // 512 if rows == 1 else max(rows, columns) // 16))
-
-
 def tiles_of_y(N: int, K: int) -> int:
     """Number of tiles of the output."""
     return int(tiles(N, K))
@@ -210,56 +195,34 @@ def tile_bounds(tile, rows, columns):
     return 0, rows, columns * tile // count, columns * (tile + 1) // count
 
 
-def several_rows_of_inference(N: int, training: bool) -> bool:
-    """Whether weights that are packed once are multiplied by more than one row."""
-    return N > 1 and not training
+def packing_repays(N: int, C_i: int, K: int, training: bool) -> bool:
+    """Whether the weight is packed before it is multiplied by all rows."""
+    return packing_pays(N, C_i, K, training)
 
 
-def packing_items() -> int:
-    """Work items of packing a weight."""
-    return TILES
-
-
-def numbers_of_panels(C_i: int, K: int) -> int:
+def numbers_of_y(C_i: int, K: int) -> int:
     """Elements of the packed weight."""
     return int(panel_numbers(C_i, K))
 
 
-@compiled
-def panel_bounds(item, items, columns, size):
-    """Panels of a work item."""
-    panels = panels_of(columns, size)
-    return panels * item // items, panels * (item + 1) // items
+def numbers_of_dx_panels(C_i: int, K: int) -> int:
+    """Elements of the packed transpose of the weight."""
+    return int(panel_numbers(K, C_i))
 
 
-@tuned(
-    "fc", "fc_y", items=packing_items, scratch=tail_numbers, scratch_per_chunk=True, when=several_rows_of_inference,
-    work=multiplications, least=MIN_PACKED_WORK, prepared=numbers_of_panels,
+def numbers_of_dweight(N: int, K: int) -> int:
+    """Scratch elements of a chunk of the weight gradient."""
+    return int(chunk_numbers(N, K))
+
+
+register_product(
+    "fc", "fc_y", {"transposed": "0"}, tiles_of_y, rows_of_y, numbers_of_y, packing_repays, multiplications
 )  # fmt: skip
-@compiled
-def pack_weight(first, last, prepared, weight):
-    C, K = weight.shape
-    size, one = weight.itemsize, weight.dtype.type(1)
-    begin, _ = panel_bounds(first, TILES, K, size)
-    _, end = panel_bounds(last - 1, TILES, K, size)
-    pack_panels(prepared.ctypes.data, weight.ctypes.data, K, C, K, begin, end, False, size, one)
-
-
-@tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, after=pack_weight)
-@compiled
-def packed_y(first, last, y, x, prepared, scratch, adding):
-    """An item is some rows or some panels, whichever are more."""
-    N, K = y.shape
-    size, one = y.itemsize, y.dtype.type(1)
-    xs, ys, C, items = x.ctypes.data, y.ctypes.data, prepared.size // rounded(K), tiles(N, K)
-    for item in range(first, last):
-        low, high, (begin, end) = 0, N, panel_bounds(item, items, K, size)
-        if N > K:
-            low, high, (begin, end) = N * item // items, N * (item + 1) // items, panel_bounds(0, 1, K, size)
-        multiply_panels(
-            ys + low * K * size, K, xs + low * C * size, C, high - low, C, prepared.ctypes.data, K, begin, end, adding,
-            scratch_of_chunk(scratch, item, items), size, one,
-        )  # fmt: skip
+register_product(
+    "fc", "fc_dx", {"y": "dx", "x": "dy", "transposed": "1"}, tiles_of_dx, rows_of_dx, numbers_of_dx_panels,
+    packing_repays, multiplications,
+)  # fmt: skip
+register_gradient("fc", "fc_dweight", {}, tiles_of_dweight, numbers_of_dweight, packing_repays, multiplications)
 
 
 @tuned("fc", "fc_y", items=parts_of_row, scratch=numbers_of_row, when=one_long_row, work=multiplications)

@@ -9,7 +9,15 @@ from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compile_options import also_in_python, once
 from paddle_layers.kernels.primitives.memory_ops import add_run, copy_run, set_entry, transpose, zeros
-from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, VECTORS, gemm_microkernel, rounded
+from paddle_layers.kernels.primitives.microkernels import (
+    ENTRY,
+    LANES,
+    VECTOR,
+    VECTORS,
+    gemm_microkernel,
+    out_of_line,
+    rounded,
+)
 
 # One thread, AVX-512 with a peak of 117 GFLOP/s: 128x768 to 3072 takes 5.3 ms (112 GFLOP/s) with 512, 5.6 ms with 128;
 # register tiles over the weight as it is 6.2 ms, BLAS 6.9 to 8 ms.
@@ -31,6 +39,12 @@ def tail_numbers():
     return ENTRY + ROWS * (VECTORS + 1) * LANES
 
 
+@also_in_python
+def block_numbers():
+    """Scratch elements of `multiply_transposed`: those of `multiply_panels`, and a block of packed factors."""
+    return tail_numbers() + ROWS * SUMMED
+
+
 @once
 def panels_of(columns, size):
     """Number of panels; a single vector left over joins the panel before it, as a tile of one vector is slow."""
@@ -48,11 +62,12 @@ def panel_at(panel, columns, size):
 
 
 @once
-def pack_panels(panels, matrix, pitch, depth, columns, begin, end, transposed, size, one):
-    """Packs the panels `begin` to `end` of a matrix (depth, columns), or of the transpose of a stored matrix.
+def pack_panels(panels, stored, depth, columns, begin, end, transposed, size, one):
+    """Packs the panels `begin` to `end` of a matrix (depth, columns), or of the transpose of the stored one.
 
-    `panels` and `matrix` are addresses, `pitch` the elements of a stored row.
+    `panels` is an address, `stored` an address and the elements of a row.
     """
+    matrix, pitch = stored
     for panel in range(begin, end):
         left, wide, line = panel_at(panel, columns, size)
         to = panels + left * depth * size
@@ -66,27 +81,61 @@ def pack_panels(panels, matrix, pitch, depth, columns, begin, end, transposed, s
 
 
 @once
-def multiply_panels(y, y_row, x, x_row, rows, depth, panels, columns, begin, end, adding, place, size, one):
+def multiply_panels(target, factors, rows, depth, panels, columns, begin, end, adding, place, size, one):
     """`rows` rows of y = x times the panels `begin` to `end` of a packed matrix (depth, columns), or of y += it.
 
-    `y`, `x`, `panels` and `place`, of `tail_numbers` scratch elements, are addresses; `y_row` and `x_row` are elements
-    between rows.
+    `target` and `factors`, y and x, are addresses and the elements of a row; `panels` and `place`, of `tail_numbers`
+    scratch elements, are addresses.
     """
-    sums = place + ENTRY * size
-    set_entry(place, 0, 0, 0)
+    (y, y_row), (x, x_row) = target, factors
     for panel in range(begin, end):
-        left, wide, line = panel_at(panel, columns, size)
+        left, _, line = panel_at(panel, columns, size)
         for low in range(0, rows, ROWS):
-            high, to = min(ROWS, rows - low), y + (low * y_row + left) * size
-            into, pitch = (to, y_row) if line == wide else (sums, line)
+            # The sums of a block of rows stay in the cache until all partial sums are added.
             for top in range(0, depth, SUMMED):
-                gemm_microkernel(
-                    high, line * size // VECTOR, 0, min(SUMMED, depth - top), line * size, size, 1, place,
-                    x + (low * x_row + top) * size, x_row * size, panels + (left * depth + top * line) * size,
-                    into, pitch * size, top > 0 or (adding and line == wide), one,
+                multiply_block(
+                    (y + low * y_row * size, y_row), (x + (low * x_row + top) * size, x_row * size, size),
+                    min(ROWS, rows - low), min(SUMMED, depth - top), panels + (left * depth + top * line) * size,
+                    columns, panel, adding or top > 0, place, size, one,
                 )  # fmt: skip
-            for row in range(high if line > wide else 0):
-                if adding:
-                    add_run(to + row * y_row * size, sums + row * line * size, wide, size, one)
-                else:
-                    copy_run(to + row * y_row * size, sums + row * line * size, wide, size, one)
+
+
+@once
+def multiply_transposed(target, factors, low, high, depth, panels, columns, begin, end, adding, place, size, one):
+    """Rows `low` to `high` of y = transposed x times some panels, or of y += it; `place` has `block_numbers` elements.
+
+    Arguments are those of `multiply_panels`. Factors of adjacent sums are rows of x apart, so they are packed, too.
+    """
+    (y, y_row), (x, x_row) = target, factors
+    block = place + tail_numbers() * size
+    for top in range(0, depth, SUMMED):
+        for first in range(low, high, ROWS):
+            rows, many = min(ROWS, high - first), min(SUMMED, depth - top)
+            for step in range(many):
+                copy_run(block + step * ROWS * size, x + ((top + step) * x_row + first) * size, rows, size, one)
+            for panel in range(begin, end):
+                left, _, line = panel_at(panel, columns, size)
+                multiply_block(
+                    (y + first * y_row * size, y_row), (block, size, ROWS * size), rows, many,
+                    panels + (left * depth + top * line) * size, columns, panel, adding or top > 0, place, size, one,
+                )  # fmt: skip
+
+
+@once
+def multiply_block(target, factors, rows, depth, packed, columns, panel, adding, place, size, one):
+    """At most `ROWS` rows and `SUMMED` products of a panel; `factors` are an address and the strides of both."""
+    out_of_line()
+    (y, y_row), (x, x_row, x_step) = target, factors
+    left, wide, line = panel_at(panel, columns, size)
+    sums, to = place + ENTRY * size, y + left * size
+    full = line == wide
+    set_entry(place, 0, 0, 0)
+    gemm_microkernel(
+        rows, line * size // VECTOR, 0, depth, line * size, x_step, 1, place, x, x_row, packed,
+        to if full else sums, (y_row if full else line) * size, adding and full, one,
+    )  # fmt: skip
+    for row in range(0 if full else rows):
+        if adding:
+            add_run(to + row * y_row * size, sums + row * line * size, wide, size, one)
+        else:
+            copy_run(to + row * y_row * size, sums + row * line * size, wide, size, one)
