@@ -176,3 +176,24 @@ def test_weights_of_a_recurrent_group_are_packed_once():
             np.testing.assert_allclose(found, expected, rtol=0, atol=1e-13)
         plan = net.plan("test")
         assert [launch.name for launch in plan.launches[: plan.constants]] == ["fc_y", "fc_y"]
+
+
+def test_gradients_of_a_transposed_weight_are_packed_products():
+    text = """
+    layer { name: "x" type: "data" data { shape: 70 } }
+    layer { name: "s" type: "scale" input: "x" }
+    layer { name: "y" type: "trans_fc" input: "s" trans_fc { size: 101 bias: false } }
+    layer { name: "z" type: "trans_fc" input: "s" trans_fc { size: 101 bias: false } }
+    """
+    rng = np.random.default_rng(0)
+    x, dy, dz = rng.standard_normal((1200, 70)), rng.standard_normal((1200, 101)), rng.standard_normal((1200, 101))
+    with pl.Net(pl.loads(text), dtype="float64", keep=["s"]) as net, tuned_at_every_size():
+        net.forward({"x": x})
+        net.backward({"y": dy, "z": dz})
+        w, v = (net.parameters[f"{name}.weight"] for name in "yz")
+        assert {"pack"} <= kernels_of(net)
+        s = net.value("s")
+        for found, expected in (
+            (net.gradient("s"), dy @ w.value + dz @ v.value), (w.gradient, dy.T @ s), (v.gradient, dz.T @ s),
+        ):  # fmt: skip
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-14 * np.abs(expected).max())

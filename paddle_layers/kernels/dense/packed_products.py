@@ -67,7 +67,7 @@ def pack(first, last, panels, matrix, transposed):
 
 @compiled
 def packed_product(first, last, y, x, prepared, scratch, adding):
-    """y = x times a packed weight, or y += it; an item is some rows or some panels, whichever are more."""
+    """Product of x and a packed weight; an item is some rows or some panels, whichever are more."""
     N, K = y.shape
     size, one = y.itemsize, y.dtype.type(1)
     C, items = prepared.size // rounded(K), tiles(N, K)
@@ -89,7 +89,7 @@ def chunk_numbers(N, K):
 
 @compiled
 def packed_gradient(first, last, dweight, x, dy, scratch, adding):
-    """dweight = transposed x times packed dy, or dweight += it; an item is some rows or some panels."""
+    """Product of transposed x and packed dy; an item is some rows or some panels."""
     N = dy.shape[0]
     C, K = dweight.shape
     size, one, items = x.itemsize, x.dtype.type(1), tiles(C, K)

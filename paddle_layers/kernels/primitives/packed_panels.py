@@ -22,7 +22,7 @@ from paddle_layers.kernels.primitives.microkernels import (
 # One thread, AVX-512 with a peak of 117 GFLOP/s: 128x768 to 3072 takes 5.3 ms (112 GFLOP/s) with 512, 5.6 ms with 128;
 # register tiles over the weight as it is 6.2 ms, BLAS 6.9 to 8 ms.
 SUMMED = 512
-"""Products per partial sum: limits the growth of rounding errors, and a panel of so many rows fits into the L2 cache."""
+"""Products per partial sum: limits the growth of rounding errors, and a panel of so many rows fits into an L2 cache."""
 ROWS = 128
 """Rows whose sums for a panel stay in the cache until all partial sums are added."""
 
@@ -119,6 +119,29 @@ def multiply_transposed(target, factors, low, high, depth, panels, columns, begi
                     (y + first * y_row * size, y_row), (block, size, ROWS * size), rows, many,
                     panels + (left * depth + top * line) * size, columns, panel, adding or top > 0, place, size, one,
                 )  # fmt: skip
+
+
+@also_in_python
+def transposed_product_numbers(columns):
+    """Scratch elements of `transposed_product`."""
+    return block_numbers() + panel_numbers(SUMMED, columns)
+
+
+@once
+def transposed_product(target, factors, right, rows, depth, columns, adding, place, size, one):
+    """Y (rows, columns) = transposed x (depth, rows) times a matrix (depth, columns), or Y += it; packs blocks of both.
+
+    `target`, `factors` and `right` are addresses and the elements of a row, `place` that of the scratch buffer.
+    """
+    (x, x_row), (matrix, pitch) = factors, right
+    panels = place + block_numbers() * size
+    for top in range(0, depth, SUMMED):
+        many, count = min(SUMMED, depth - top), panels_of(columns, size)
+        pack_panels(panels, (matrix + top * pitch * size, pitch), many, columns, 0, count, False, size, one)
+        multiply_transposed(
+            target, (x + top * x_row * size, x_row), 0, rows, many, panels, columns, 0, count, adding or top > 0, place,
+            size, one,
+        )  # fmt: skip
 
 
 @once
