@@ -2,7 +2,7 @@
 
 A panel has as many columns as a register tile, in the order of the products, so that a product reads it contiguously
 and no register tile reloads its sums. With rows 12 KiB apart, the 256 rows of a block are in few sets of the caches,
-and each is on a page of its own.
+and each is on a separate page.
 """
 
 from __future__ import annotations
