@@ -1,6 +1,8 @@
-"""Fully connected layer (`fc`) by BLAS: tiles of rows or columns, whichever are more.
+"""Fully connected layer (`fc`): kernels in the order in which they are asked for the sizes.
 
-A single row is split along the reduction (split-K). A few rows of whole vectors use register tiles.
+Many rows, and several rows of inference, multiply a packed weight (`packed_products`). A single row is split along the
+reduction (split-K). A few rows of whole vectors use register tiles. The rest is left to BLAS, in tiles of rows or
+columns, whichever are more.
 
 A part of the sums of a row reads adjacent rows of the weight, so memory is read in order: 9216 to 4096 reaches 58 GB/s
 on two cores in 8 parts, and 34 in 8 tiles of columns.
