@@ -122,8 +122,8 @@ SHAPES = [
 ]
 GATES = {"lstm_step": 4, "gru_step": 3}
 """Layers that also read what a unit had before: their input has so many columns for each unit."""
-OF_SEQUENCES = {"multi_head_attention", "recurrent", "lstmemory", "grumemory", "ctc"}
-"""Their shapes are in tests/layers/test_attentions.py, test_recurrences.py and test_ctc.py."""
+OF_SEQUENCES = {"multi_head_attention", "recurrent", "lstmemory", "grumemory", "ctc", "rotary_position"}
+"""Their shapes are in tests/layers/test_attentions.py, test_recurrences.py, test_ctc.py and test_embeddings.py."""
 BY_THE_KIT = {"attention_step", "roi_align", "roi_pool"}
 """Their inputs depend on each other; `check` runs their examples tuned, and boxes are in test_region_poolings.py."""
 OF_TWO_INPUTS = {"mul", "div", "add", "sub", "softmax_with_loss", "matmul"}

@@ -1,6 +1,8 @@
-"""Fully connected layer (`fc`) by BLAS: tiles of rows or columns, whichever are more.
+"""Fully connected layer (`fc`): kernels in the order in which they are asked for the sizes.
 
-A single row is split along the reduction (split-K). A few rows of whole vectors use register tiles.
+Many rows, and several rows of inference, multiply a packed weight (`packed_products`). A single row is split along the
+reduction (split-K). A few rows of whole vectors use register tiles. The rest is left to BLAS, in tiles of rows or
+columns, whichever are more.
 
 A part of the sums of a row reads adjacent rows of the weight, so memory is read in order: 9216 to 4096 reaches 58 GB/s
 on two cores in 8 parts, and 34 in 8 tiles of columns.
@@ -19,10 +21,17 @@ from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 from paddle_layers.kernels.primitives.vector_functions import add_to, copy
 from paddle_layers.kernels.tuned import tuned
 
-# Speed relative to BLAS for 16 rows, 9216 to 4096: output 1.97, input gradient 2.91, weight gradient 1.72. For 256 rows
-# BLAS is used, which packs the weight once for all of them.
-MOST = 128
-"""Maximum number of rows of a skinny product."""
+from .packed_products import (
+    MOST,
+    TILES,
+    chunk_numbers,
+    packing_pays,
+    panel_numbers,
+    register_gradient,
+    register_product,
+    tiles,
+)
+
 # 64 rows of 48 float32 columns (three vectors) are 12 KiB, read by every row of the other factor.
 BLOCK = 64
 """Weight rows of a block, whose columns for a tile stay in the L1 cache."""
@@ -38,8 +47,6 @@ MIN_ONE_ROW_WORK = 1 << 12
 # With fewer multiplications BLAS is faster: 2x784 to 512 would take seven times as long for the input gradient.
 MIN_FEW_ROWS_WORK = 1 << 23
 """The same for a few rows, compared to BLAS."""
-# A constant, as `MAX_CHUNKS`: bounds of tiles, and with them the rounding of sums, must not depend on threads.
-TILES = 8
 # Measured: the MLP's batch of one 46 to 33 us, AlexNet's 17.6 to 14.6 ms on two threads. A split over columns would
 # read 2 KiB of every 16 KiB row.
 PART = 1 << 16
@@ -144,16 +151,6 @@ def numbers_of_row(K: int) -> int:
     return K
 
 
-@also_in_python
-def tiles(rows, columns):
-    """Number of tiles of a result matrix: at least 16 rows or columns, and long runs of a vector.
-
-    It depends on the shape only.
-    """
-    # With tiles of 256 or 128 columns BLAS was slower: 229 and 259 us instead of 195 for 1280 to 1000.
-    return max(1, min(TILES, columns // 512 if rows == 1 else max(rows, columns) // 16))
-
-
 def tiles_of_y(N: int, K: int) -> int:
     """Number of tiles of the output."""
     return int(tiles(N, K))
@@ -198,6 +195,36 @@ def tile_bounds(tile, rows, columns):
     if rows > columns:
         return rows * tile // count, rows * (tile + 1) // count, 0, columns
     return 0, rows, columns * tile // count, columns * (tile + 1) // count
+
+
+def packing_repays(N: int, C_i: int, K: int, training: bool) -> bool:
+    """Whether the weight is packed before it is multiplied by all rows."""
+    return packing_pays(N, C_i, K, training)
+
+
+def numbers_of_y(C_i: int, K: int) -> int:
+    """Elements of the packed weight."""
+    return int(panel_numbers(C_i, K))
+
+
+def numbers_of_dx_panels(C_i: int, K: int) -> int:
+    """Elements of the packed transpose of the weight."""
+    return int(panel_numbers(K, C_i))
+
+
+def numbers_of_dweight(N: int, K: int) -> int:
+    """Scratch elements of a chunk of the weight gradient."""
+    return int(chunk_numbers(N, K))
+
+
+register_product(
+    "fc", "fc_y", {"transposed": "0"}, tiles_of_y, rows_of_y, numbers_of_y, packing_repays, multiplications
+)  # fmt: skip
+register_product(
+    "fc", "fc_dx", {"y": "dx", "x": "dy", "transposed": "1"}, tiles_of_dx, rows_of_dx, numbers_of_dx_panels,
+    packing_repays, multiplications,
+)  # fmt: skip
+register_gradient("fc", "fc_dweight", {}, tiles_of_dweight, numbers_of_dweight, packing_repays, multiplications)
 
 
 @tuned("fc", "fc_y", items=parts_of_row, scratch=numbers_of_row, when=one_long_row, work=multiplications)

@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_layers.kernels.constants import MAX_TILES
-from paddle_layers.kernels.primitives.blas import matrix_product
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, contracted
+from paddle_layers.kernels.primitives.packed_panels import transposed_product, transposed_product_numbers
+from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 from paddle_layers.kernels.primitives.vector_functions import add_to, copy
 
 
@@ -21,8 +22,13 @@ def tile_count(T: int) -> int:
 @also_in_python
 def parts_of(units):
     """Parts of the columns of a gate; depends on the shape only."""
-    # At least 256 columns: BLAS packs `past` again for every part.
-    return max(1, min(MAX_TILES, units // 256))
+    # At least 128 columns, as `past` is packed again for every part.
+    return max(1, min(MAX_TILES, units // 128))
+
+
+def product_numbers(K: int) -> int:
+    """Scratch elements of a chunk of the weight gradient."""
+    return int(transposed_product_numbers(-(-K // int(parts_of(K)))))
 
 
 @compiled
@@ -55,27 +61,19 @@ def pack_gates(first, last, dx, deltas, accumulate):
 
 
 @compiled
-def add_products(dweight, gate, part, past, delta, accumulate):
-    """A part of the columns of a gate in the weight gradient: one product over all rows."""
-    T, K = past.shape
-    left, right = K * part // parts_of(K), K * (part + 1) // parts_of(K)
-    size, wide = past.itemsize, dweight.shape[1]
-    # One product over all time steps after the recursion: a long reduction, which BLAS does at its peak, instead of one
-    # small product per step.
-    matrix_product(
-        1, 0, K, right - left, T,
-        past.ctypes.data, K, delta.ctypes.data + left * size, K,
-        accumulate, dweight.ctypes.data + (gate * K + left) * size, wide, past.dtype.type(1),
-    )  # fmt: skip
-
-
-@compiled
-def add_gate_products(first, last, dweight, pasts, deltas, accumulate):
+def add_gate_products(first, last, dweight, pasts, deltas, scratch, adding):
     """Weight gradient of all gates; an item is a part of a gate's columns."""
-    parts = parts_of(pasts[0].shape[1])
-    for tile in range(first, last):
-        gate = tile // parts
-        add_products(dweight, gate, tile % parts, pasts[gate], deltas[gate], accumulate)
+    T, K = pasts[0].shape
+    parts, size, one = parts_of(K), scratch.itemsize, scratch.dtype.type(1)
+    for item in range(first, last):
+        gate, part = item // parts, item % parts
+        left, right = K * part // parts, K * (part + 1) // parts
+        # One product over all time steps after the recursion: a long reduction instead of one small product per step.
+        transposed_product(
+            (dweight.ctypes.data + (gate * K + left) * size, dweight.shape[1]), (pasts[gate].ctypes.data, K),
+            (deltas[gate].ctypes.data + left * size, K), K, T, right - left, adding,
+            scratch_of_chunk(scratch, item, parts * len(deltas)), size, one,
+        )  # fmt: skip
 
 
 @compiled

@@ -27,6 +27,7 @@ from .gates import (
     add_gate_rows,
     pack_gates,
     parts_of,
+    product_numbers,
     sigmoid_gate_backward,
     take_before,
     tanh_gate_backward,
@@ -254,6 +255,7 @@ def register_gradients(
         (resets_last, f"({past}, {past}, {past})", f"({recalled})", f"({candidate}, recalled_delta)"),
     ):
         weights: dict[str, Any] = {"items": tiles, "work": multiplications, "least": least, "when": when}
+        weights |= {"scratch": product_numbers, "scratch_per_chunk": True}
         tuned(layer, f"{layer}_dweight", **weights, arguments={"pasts": pasts, "deltas": deltas})(add_gate_products)
         bias: dict[str, Any] = {"items": lambda B, K: B // K, "work": numbers, "least": least, "when": when}
         tuned(layer, f"{layer}_dbias", **bias, arguments={"deltas": biases})(add_gate_rows)

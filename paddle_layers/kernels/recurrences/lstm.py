@@ -22,6 +22,7 @@ from .gates import (
     add_rows,
     pack_gates,
     parts_of,
+    product_numbers,
     sigmoid_gate_backward,
     take_before,
     tanh_gate_backward,
@@ -202,7 +203,8 @@ tuned("lstmemory", "lstmemory_dx", items=tile_count, work=numbers, least=MIN_WOR
     pack_gates
 )
 tuned(
-    "lstmemory", "lstmemory_dweight", items=tiles, work=multiplications, least=MIN_WORK,
+    "lstmemory", "lstmemory_dweight", items=tiles, work=multiplications, least=MIN_WORK, scratch=product_numbers,
+    scratch_per_chunk=True,
     arguments={"pasts": "(past, past, past, past)", "deltas": DELTAS},
 )(add_gate_products)  # fmt: skip
 

@@ -7,7 +7,7 @@ from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vector_functions import add_to, copy, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
-from .gates import add_gate_products, add_gate_rows, parts_of, take_before, tile_count
+from .gates import add_gate_products, add_gate_rows, parts_of, product_numbers, take_before, tile_count
 from .packed_gemm import pack, padded, panel_product
 from .sequence_batching import active_sequences, block, blocks, blocks_of, most_of, set_initial
 
@@ -110,7 +110,8 @@ def tanh_backward(delta, later, dy, y):
 
 tuned("recurrent", "recurrent_past", items=tile_count, work=numbers, least=MIN_WORK)(take_before)
 tuned(
-    "recurrent", "recurrent_dweight", items=tiles, work=multiplications, least=MIN_WORK,
+    "recurrent", "recurrent_dweight", items=tiles, work=multiplications, least=MIN_WORK, scratch=product_numbers,
+    scratch_per_chunk=True,
     arguments={"pasts": "(past,)", "deltas": "(delta,)"},
 )(add_gate_products)  # fmt: skip
 tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=MIN_WORK, arguments={"deltas": "(delta,)"})(

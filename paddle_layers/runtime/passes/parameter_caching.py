@@ -30,6 +30,7 @@ def take_parameter_only(launches: list[Launch]) -> list[Launch]:
     for launch in launches:
         if is_constant(launch, known, writers):
             found.append(launch)
+            launch.loop = None  # once, not in every step of a recurrent group
             known.update(buffer.root for buffer in launch.writes)
     launches[:] = [launch for launch in launches if launch not in found]
     return found
@@ -44,7 +45,8 @@ def kept_results(constants: Sequence[Launch], launches: Sequence[Launch], outsid
 
 def is_constant(launch: Launch, known: set[Buffer], writers: Counter[Buffer]) -> bool:
     """Whether a launch only reads parameters and `known` results; `writers` counts the launches that write each."""
-    if launch.loop is not None or not (isinstance(launch.code, Kernel) or launch.code.tuned.prepared is not None):
+    prepares = not isinstance(launch.code, Kernel) and launch.code.tuned.prepared is not None
+    if not prepares and (launch.loop is not None or not isinstance(launch.code, Kernel)):
         return False
     targets = _results(launch)
     # A second writer adds values of a batch.
