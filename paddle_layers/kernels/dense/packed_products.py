@@ -121,7 +121,7 @@ def register_product(
     items: Host,
     runs: Host,
     numbers: Host,
-    when: Host,
+    when: Callable[..., bool],
     work: Host,
 ) -> None:
     """Registers a product with a weight: `arguments` of both kernels, work items of the second, packed elements."""
@@ -133,7 +133,13 @@ def register_product(
 
 
 def register_gradient(
-    layer: str, function: str, arguments: Mapping[str, str], items: Host, numbers: Host, when: Host, work: Host
+    layer: str,
+    function: str,
+    arguments: Mapping[str, str],
+    items: Host,
+    numbers: Host,
+    when: Callable[..., bool],
+    work: Host,
 ) -> None:
     """Registers a weight gradient; `numbers` are the scratch elements of a chunk."""
     tuned(
