@@ -170,7 +170,7 @@ def _longest_replacement(charsmap: Any) -> int:
 def _check_trie(units: Array, texts: Array) -> None:
     """The invariants of a double-array trie (darts-clone) on which the library indexes without a check.
 
-    It would panic in the middle of a text instead, and print that from each of its threads. Raises `ValueError`.
+    It would panic in the middle of a line instead, and print that from each of its threads. Raises `ValueError`.
     """
     offsets = units >> 10 << ((units & 2**9) >> 6)
     children = np.arange(len(units)) ^ offsets
