@@ -17,13 +17,17 @@ from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
 from paddle_layers.testing.properties.cuda import launches_of
 from tests.gpu.kernel_table import FRAME, REGISTERS, attributes
-from tests.selection import every_architecture, files_of, later_unless_changed
+from tests.selection import RUNTIME, every_architecture, files_of, later_unless_changed
 
 DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'
 LAYER = 'layer {{ name: "{}" type: "{}" input: "x" propagate_down: true {} {} {{ {} bias: false }} }}\n'
 SHARED = 'param { of: "weight" share: "w" }'
 TOLERANCE = {"float64": 1e-13, "float32": 1e-6}
 SLOW = [pytest.mark.slow, *later_unless_changed(__file__, *files_of("fc"), *files_of("conv"))]
+COMPILER = (str(path) for folder in ("devices/cuda", "generate") for path in (RUNTIME / folder).glob("*.py"))
+RARE = later_unless_changed(
+    __file__, *COMPILER, *(file for layer in ("fc", "conv", "matmul") for file in files_of(layer))
+)
 
 
 def network(kind, shape, settings, names):
@@ -195,7 +199,14 @@ KERNELS = {
 
 @pytest.mark.parametrize("architecture", every_architecture())
 @pytest.mark.parametrize("bits", [pytest.param(bits, marks=() if bits == 6 else SLOW) for bits in (4, 5, 6, 7)])
-@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, (_, names) in KERNELS.items() for name in names])
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        pytest.param(kind, name, marks=() if name == "fc_y" else RARE)
+        for kind, (_, names) in KERNELS.items()
+        for name in names
+    ],
+)
 def test_registers_hold_the_sums(kind, name, bits, architecture):
     with tuned_at_every_size():
         found = {launch.name: launch for launch in launches_of(KERNELS[kind][0], training=True)}
