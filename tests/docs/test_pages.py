@@ -157,7 +157,7 @@ def test_formulas_say_what_the_functions_do() -> None:
     }
     for (name, function), latex in expected.items():
         layer = pl.registry[name]
-        found = formula(layer, next(f for f in layer.functions if f.name == function))
+        found = formula(layer, next(f for f in layer.complete().functions if f.name == function))
         assert found is not None
         assert found.lines == (latex,)
 
