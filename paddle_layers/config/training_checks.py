@@ -137,7 +137,8 @@ def check_scaling(sources: Sequence[Bound], report: DiagnosticReport) -> None:
     train = next((source for source in sources if "train" in phases_of(source)), None)
     for source in sources if train is not None else ():
         phase = get_field(source, "phase", "Source")
-        if train is None or phase == "train":
+        # Sources of different types may have data that are scaled already.
+        if train is None or phase == "train" or source.definition is not train.definition:
             continue
         ours, theirs = _scalings(source), _scalings(train)
         for type_, layer in [one for one in theirs + ours if (one in ours) != (one in theirs)]:
