@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.define import registries
 from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.microkernels import rounded
 from paddle_layers.kernels.primitives.packed_panels import tail_numbers
-from paddle_layers.define import registries
 from paddle_layers.runtime import FeedError, Sequences, WeightsError
 from paddle_layers.runtime.batch.feeding import finite
 from paddle_layers.runtime.optimise.updater import Updater
