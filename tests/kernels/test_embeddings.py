@@ -33,6 +33,7 @@ def test_rotary_positions_have_the_bits_of_the_point_functions(pairs, dtype):
             outputs = net.forward(feeds)
             net.backward(gradients)
             results.append([outputs["y"].data, outputs["z"].data, net.gradient("s")])
-    assert "rotate" in {launch.code.tuned.function.__name__ for launch in net.plan("train").launches if launch.items}
+            used = {launch.code.tuned.function.__name__ for launch in net.plan("train").launches if launch.items}
+    assert "rotate" in used
     for expected, found in zip(*results, strict=True):
         np.testing.assert_array_equal(getattr(found, "data", found), getattr(expected, "data", expected))

@@ -137,7 +137,12 @@ def delegated(step: OperatorContext, name: str, *inputs: Any) -> Any:
 
 
 def _offset(step: OperatorContext, zero: Any) -> Any:
-    return np.zeros((), np.float32) if zero is None else step.numbers(zero, "zero point").array.astype(np.float32)
+    """The zero point as float32; 0 if there is none."""
+    if zero is None:
+        return np.zeros((), np.float32)
+    found = step.numbers(zero, "zero point").array
+    step.refuse_unless(found.dtype.kind in "iu", f"the zero point must be an integer, got {found.dtype}")
+    return found.astype(np.float32)
 
 
 def _along(numbers: Any, axis: int, rank: int) -> Any:
