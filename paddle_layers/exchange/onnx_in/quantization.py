@@ -137,7 +137,7 @@ def delegated(step: OperatorContext, name: str, *inputs: Any) -> Any:
 
 
 def _offset(step: OperatorContext, zero: Any) -> Any:
-    """The zero point as float32; 0 if there is none."""
+    """The zero point as float32; 0 by default."""
     if zero is None:
         return np.zeros((), np.float32)
     found = step.numbers(zero, "zero point").array
