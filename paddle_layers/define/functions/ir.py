@@ -237,7 +237,7 @@ def _copied(node: Any, names: Mapping[str, str | ast.expr]) -> Any:
     if isinstance(name, ast.expr):
         return _copied(name, {})
     # In a fifth of the time of `copy.deepcopy`.
-    new: Any = type(node)()
+    new: Any = type(node).__new__(type(node))  # the constructor warns where required fields are missing
     vars(new).update((field, _copied(value, names)) for field, value in vars(node).items())
     if name is not None:
         new.id = name
