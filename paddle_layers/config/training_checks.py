@@ -135,17 +135,20 @@ SCALING = ("scale", "mean")
 def check_scaling(sources: Sequence[Bound], report: DiagnosticReport) -> None:
     """Warn where training and test data are not scaled alike: the results of the tests would be meaningless."""
     train = next((source for source in sources if "train" in phases_of(source)), None)
-    for source in sources if train is not None else ():
-        phase = get_field(source, "phase", "Source")
-        # Sources of different types may have data that are scaled already.
-        if train is None or phase == "train" or source.definition is not train.definition:
+    if train is None:
+        return
+    theirs = _scalings(train)
+    for source in sources:
+        phase, ours = get_field(source, "phase", "Source"), _scalings(source)
+        if phase == "train":
             continue
-        ours, theirs = _scalings(source), _scalings(train)
         for type_, layer in [one for one in theirs + ours if (one in ours) != (one in theirs)]:
             trained = (type_, layer) in theirs
             where, there = ("train", phase) if trained else (phase, "train")
             message = f"the {where} source has the transform `{type_}` of `{layer}`, but the {there} source has not"
             help_ = "add it to both, so that the data of all phases are scaled alike"
+            if type_ == "scale":
+                help_ += ", with `factor: 1` where they are scaled already"
             report.add("W011", message, (source if trained else train).start, help=help_)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -60,14 +60,10 @@ def training_faults(training: Training) -> list[Diagnostic]:
         faults += of_data
     if complete("net", "network", "source", "callback", "level", "stage"):
         faults += _event_faults(training)
+    if complete("net", "network", "level", "stage"):
+        faults += _faults_of(lambda: check_data_norms(training))
     if batches is not None and not training.incomplete:
-        try:
-            check_data_norms(training)
-            steps = planned_steps(training, batches)
-            check_rates(training, steps)
-            momentum_at(training, steps)
-        except ConfigError as error:
-            faults += error.diagnostics
+        faults += _faults_of(lambda: _check_schedules(training, batches))
     # Stable: errors of the network, whose file is read first, keep their order.
     return sorted(faults, key=lambda fault: (fault.source is training.file, fault.start))
 
@@ -78,10 +74,23 @@ def _event_faults(training: Training) -> Iterator[Diagnostic]:
     yield from callback_faults(training, callbacks, training.monitored)
     # A file without sources is for `pl.train(datasets=)`, which may have test data.
     if {phase for one in training.source for phase in one.phases} == {"train"}:
-        try:
-            check_tests(training, callbacks)
-        except ConfigError as error:
-            yield from error.diagnostics
+        yield from _faults_of(lambda: check_tests(training, callbacks))
+
+
+def _check_schedules(training: Training, batches: Batches) -> None:
+    """Raises `ConfigError` for learning rates and momenta that are invalid at some step."""
+    steps = planned_steps(training, batches)
+    check_rates(training, steps)
+    momentum_at(training, steps)
+
+
+def _faults_of(check: Callable[[], object]) -> Sequence[Diagnostic]:
+    """The errors that a check raises."""
+    try:
+        check()
+    except ConfigError as error:
+        return error.diagnostics
+    return ()
 
 
 def _setting_faults(training: Training) -> Iterator[Diagnostic]:

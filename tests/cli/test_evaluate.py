@@ -97,7 +97,7 @@ def test_other_data_and_the_same_as_csv(trained):
     source = """source { type: "csv" phase: "test" csv { file: "none.csv" label: "label"
         classes: ["class 0", "class 1", "class 2"] columns: "x = 1-8" }
         transform { type: "scale" input: "x" scale { factor: 1.5 } } }
-    source { type: "npz" npz { file: "train.npz" } }"""
+    source { type: "npz" npz { file: "train.npz" } transform { type: "scale" input: "x" scale { factor: 1.5 } } }"""
     Path("csv.textproto").write_text(NETWORK + source + SHORT)
     with pytest.warns(
         DataWarning, match="has no names for `label`, the columns of `x`: the values of rows.csv are matched by"

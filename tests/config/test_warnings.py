@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.config import loads_training
 
 HEADS = """
 layer { name: "x" type: "data" data { shape: 4 } }
@@ -59,3 +60,28 @@ def test_images_that_lie_on_their_side_have_their_channels_first():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert pl.Net(network).forward({"x": np.zeros((1, 8, 16, 8))})["y"].shape == (1, 2, 14, 6)
+
+
+@pytest.mark.parametrize("around", ["{}", 'layer {{ name: "g" type: "recurrent_group" input: "x" step {{ {} }} }}'])
+def test_a_parameter_that_exceeds_the_memory_is_reported_wherever_it_is(around, monkeypatch):
+    monkeypatch.setattr("paddle_layers.config.wiring.lint.memory_bytes", lambda: 63)
+    layers = 'layer { name: "y" type: "fc" input: "x" fc { size: 4 bias: false } }'
+    text = HEADS.replace("shape: 4", f"shape: 4 seq_nested_level: {int('step' in around)}")
+    with pytest.warns(pl.ConfigWarning, match=r"parameter `(g\.)?y.weight` \(4 x 4\) needs 64 B"):
+        pl.loads(text + around.format(layers + (' output: "y"' if "step" in around else "")))
+
+
+SCALE = 'transform { type: "scale" input: "x" scale { factor: 0.1 } }'
+
+
+@pytest.mark.parametrize("test", ['type: "digits" digits { part: "test" }', 'type: "npz" npz { file: "test.npz" }'])
+@pytest.mark.parametrize("scales", [(SCALE, ""), ("", SCALE)])
+def test_training_and_test_data_are_scaled_alike(test, scales):
+    layers = ODD.replace('"softmax" input: "x"', '"fc" input: "x" fc { size: 4 }')
+    sources = 'source {{ type: "digits" digits {{ part: "train" }} {} }} source {{ phase: "test" {} {} }}'
+    rest = 'optimizer { type: "sgd" learning_rate: 0.1 } steps: 1'
+    text = f"net {{ {layers} }} {sources.format(scales[0], test, scales[1])} {rest}"
+    with pytest.warns(pl.ConfigWarning, match="scaled alike, with `factor: 1` where they are"):
+        loads_training(text)
+    first, second = (scale or SCALE.replace("0.1", "1") for scale in scales)
+    loads_training(f"net {{ {layers} }} {sources.format(first, test, second)} {rest}")  # warnings are errors

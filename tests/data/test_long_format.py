@@ -121,6 +121,7 @@ def test_any_order_of_the_series_gives_the_same_sequences(tmp_path: Path) -> Non
         ),
         ("a,10,5", ",10,5", {}, r"t.csv:7: column 1 \(`name`\): empty cell; write the name of the series in every row"),
         ("off,no", "off,yes", {}, "t.csv:7: field `label` is 'yes', but 'no' in .*t.csv:3 of the same series; for one"),
+        ("off,no", "of\0f,no", {}, "t.csv:7: field `mode` contains a null character"),
         ("", "", {"series": "nam"}, "unknown column `nam`; did you mean `name`"),
         ("", "", {"time": "date"}, "unknown column `date`"),
         ("", "", {"series": ""}, "`time` requires `series`"),

@@ -52,6 +52,20 @@ def messages(text: str) -> list[str]:
     return [f"{rest[1]}:{rest[3]}" for rest in found if len(rest) > 3]
 
 
+def test_a_broken_row_hides_no_cell_and_data_hide_no_layer(folder: Path) -> None:
+    Path("table.csv").write_text("a,b,kind\n1,2,0\n2,x,1\n3,4\n")
+    norm = 'layer { name: "n" type: "data_norm" input: "scores" }'
+    text = NET.replace('layer { name: "cost"', f'{norm}\n  layer {{ name: "cost"').replace(
+        '"softmax_with_loss" input: "scores"', '"softmax_with_loss" input: "n"'
+    )
+    found = messages(text + SOURCE)
+    assert len(found) == 3
+    assert "`scores` is computed by a layer, but `data_norm` computes its statistics from" in found[0]
+    assert "table.csv:3: column 2 (`b`): 'x' is not a number" in found[1]
+    assert "table.csv:4: got 2 cells, expected 3" in found[2]
+    assert [one.partition(": ")[2][:11] for one in messages(text)] == ["error[E304]", "error[E209]"]
+
+
 def test_all_errors_at_once(folder: Path) -> None:
     Path("table.csv").write_text("a,b,kind\n1,2,0\n2,3,5\n")
     text = (

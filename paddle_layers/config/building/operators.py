@@ -14,7 +14,7 @@ from paddle_layers.define import registries
 
 Index = int | slice | EllipsisType
 Number = float | np.number[Any]
-_TYPE = {
+_INSTEAD = {
     "shape": "`type` is its type, `type.dims` has the axes of a sample",
     "dtype": "`type` is its type",
     "T": "write nn.permute(...)",
@@ -47,8 +47,8 @@ class Operators:
 
         def __getattr__(self, name: str) -> NoReturn:
             near = ""
-            if name in _TYPE:
-                near = f"; {_TYPE[name]}"
+            if name in _INSTEAD:
+                near = f"; {_INSTEAD[name]}"
             elif not name.startswith("_") and (layer := registries["layer"].get(name)) is not None:
                 near = f"; write nn.{layer.name}(...)"
             raise AttributeError(f"a value has no attribute `{name}`{near}", name=name, obj=self)

@@ -71,7 +71,7 @@ def _too_large(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     kinds = {id(node.output_types): node for node in reversed(nodes)}
     matrices = {definition: _has_matrices(definition) for definition in {node.definition for node in kinds.values()}}
     for node in kinds.values():
-        if not matrices[node.definition]:
+        if node.inside is None and not matrices[node.definition]:
             continue
         sides = (node.input_types, node.output_types)
         most = math.prod([max([type_.size for type_ in types], default=1) for types in sides])
@@ -88,8 +88,7 @@ def _too_large(nodes: Sequence[Node], report: DiagnosticReport) -> None:
 
 def _has_matrices(definition: LayerDefinition) -> bool:
     """Whether a parameter may be larger than the values of a row, unlike a bias or a scale per channel."""
-    vectors = not definition.hooks and all(len(param.axes) <= 1 for param in definition.params.values())
-    return definition.is_composite or not vectors
+    return bool(definition.hooks) or any(len(param.axes) > 1 for param in definition.params.values())
 
 
 def _activated_twice(cost: Node, producer: Node, report: DiagnosticReport) -> None:

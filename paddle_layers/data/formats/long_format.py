@@ -17,7 +17,7 @@ from .dates import parsed_date
 from .table_cells import TableCells
 
 _BETWEEN = "\0"
-"""Separator of the words of a series; no text file has this character."""
+"""Separator of the words of a series."""
 
 
 class _Steps(Vocabulary):
@@ -53,13 +53,15 @@ class Series:
         """The column of a field with one sample per series: sequences, if the field is one of `sequences`."""
         if isinstance(column, WordColumn) and column.text is not None:
             return self._constants(name, column)
-        return self._steps(column) if sequences is None or name in sequences else self._constants(name, column)
+        return self._steps(name, column) if sequences is None or name in sequences else self._constants(name, column)
 
-    def _steps(self, column: Any) -> Any:
+    def _steps(self, name: str, column: Any) -> Any:
         """A column with one value per step as sequences."""
         if isinstance(column, WordColumn):
             words: Any = column.cells
             cells = [words[row] for row in self.rows]
+            if wrong := [row for row, cell in zip(self.rows, cells, strict=True) if _BETWEEN in cell]:
+                raise DataError(f"{self.table.place(int(wrong[0]))}: field `{name}` contains a null character")
             bounds = zip(self.starts[:-1], self.starts[1:], strict=True)
             return WordColumn([_BETWEEN.join(cells[start:end]) for start, end in bounds], text=_Steps())
         if isinstance(column, GapColumn):

@@ -66,6 +66,8 @@ class TableColumns:
                 break
             except BadCell as error:
                 errors[error.column] = DataError(f"{error}{self._remedy(error)}")
+            except DataError as error:  # of the whole table
+                raise DataErrors([*errors.values(), error]) from None
         if errors:
             raise DataErrors([*errors.values()])
 
