@@ -22,8 +22,7 @@ takes 0.69 ms, with tiles of 64 at most 0.77 ms; that of AlexNet with 128 images
 Split-K: where the result is small and the depth is long, as in a filter gradient, several blocks also share the depth.
 Each stores its tile in the scratch buffer, and a second kernel adds the tiles in a fixed order.
 
-Shared and local arrays are declared in the kernels. Arrays are indexed by `flat`, which avoids numba's check for
-negative indices: that check breaks vectorized accesses.
+Arrays are indexed by `flat`, which avoids numba's check for negative indices: that check breaks vectorized accesses.
 """
 
 from __future__ import annotations
@@ -312,8 +311,11 @@ def block_helper(function: F) -> F:
 
 
 @block_helper
-def product(target, left, right, block, tile, ahead, sums, left_along, right_along, accumulate, bits):
+def product(target, left, right, block, left_along, right_along, accumulate, bits):
     """Computes the tile `block` of a product of matrices, which run `ALONG` the depth or `ACROSS`."""
+    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
+    ahead = cuda.local.array((2, LOADS), real)
+    sums = cuda.local.array((SUMS, SUMS), real)
     thread, slab = cuda.threadIdx.x, SLAB >> bits
     depth = left.shape[1] if left_along else left.shape[0]
     _, top, first = corner(block, target.shape[0], target.shape[1], bits)

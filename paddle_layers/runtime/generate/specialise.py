@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 from collections.abc import Callable, Hashable, Mapping
-from types import CodeType
+from types import CodeType, MappingProxyType
 from typing import Any
 
 from paddle_layers.define.functions import ir
@@ -161,8 +161,10 @@ def _until_return(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
-def helper_programs(call: Callable[..., Any]) -> dict[str, Program]:
-    """Specialized helpers of a point function, in order of definition before use."""
+def helper_programs(
+    call: Callable[..., Any], known: Mapping[str, Hashable] = MappingProxyType({})
+) -> dict[str, Program]:
+    """Specialized helpers of a point function, in order of definition before use; `known` replace module constants."""
     found: dict[str, Program] = {}
 
     def visit(function: Callable[..., Any]) -> None:
@@ -172,8 +174,8 @@ def helper_programs(call: Callable[..., Any]) -> dict[str, Program]:
             callee = function.__globals__.get(name)
             if callable(callee) and callee in HELPERS and callee is not function and name not in found:
                 visit(callee)
-                program = _specialised(_parsed(callee, callee.__code__, name), (), _numbers(callee), all_arguments=True)
-                found[name] = program
+                program = _parsed(callee, callee.__code__, name)
+                found[name] = _specialised(program, tuple(known.items()), _numbers(callee), all_arguments=True)
 
     visit(call)
     return found

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from numba import cuda
 
-from paddle_layers.define.functions.point_functions import real
 from paddle_layers.kernels.cuda.gemm import (
     ACROSS,
-    ALIGNMENT,
     ALONG,
-    CAPACITY,
-    LOADS,
     MIN_WORK,
-    SUMS,
     THREADS,
     bits_of,
     blocks,
@@ -72,10 +67,7 @@ def work_of_dweight(N: int, C_i: int, K: int) -> int:
     folded={"bits": bits_of_y},
 )  # fmt: skip
 def fc_y(y, x, weight, accumulate, bits):
-    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
-    ahead = cuda.local.array((2, LOADS), real)
-    sums = cuda.local.array((SUMS, SUMS), real)
-    product(y, x, weight, cuda.blockIdx.x, tile, ahead, sums, ALONG, ACROSS, accumulate, bits)
+    product(y, x, weight, cuda.blockIdx.x, ALONG, ACROSS, accumulate, bits)
 
 
 @tuned(
@@ -83,10 +75,7 @@ def fc_y(y, x, weight, accumulate, bits):
     folded={"bits": bits_of_dx},
 )  # fmt: skip
 def fc_dx(dx, dy, weight, accumulate, bits):
-    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
-    ahead = cuda.local.array((2, LOADS), real)
-    sums = cuda.local.array((SUMS, SUMS), real)
-    product(dx, dy, weight, cuda.blockIdx.x, tile, ahead, sums, ALONG, ALONG, accumulate, bits)
+    product(dx, dy, weight, cuda.blockIdx.x, ALONG, ALONG, accumulate, bits)
 
 
 @tuned(
@@ -94,7 +83,4 @@ def fc_dx(dx, dy, weight, accumulate, bits):
     folded={"bits": bits_of_dweight},
 )  # fmt: skip
 def fc_dweight(dweight, x, dy, accumulate, bits):
-    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
-    ahead = cuda.local.array((2, LOADS), real)
-    sums = cuda.local.array((SUMS, SUMS), real)
-    product(dweight, x, dy, cuda.blockIdx.x, tile, ahead, sums, ACROSS, ACROSS, accumulate, bits)
+    product(dweight, x, dy, cuda.blockIdx.x, ACROSS, ACROSS, accumulate, bits)

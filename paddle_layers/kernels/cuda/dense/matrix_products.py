@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from numba import cuda
 
-from paddle_layers.define.functions.point_functions import real
 from paddle_layers.kernels.cuda.gemm import (
     ACROSS,
-    ALIGNMENT,
     ALONG,
-    CAPACITY,
-    LOADS,
     MIN_WORK,
-    SUMS,
     THREADS,
     bits_of,
     blocks,
@@ -73,13 +68,10 @@ def work_of_dother(N: int, B: int, M: int, K: int, P: int) -> int:
     threads=THREADS, folded={"bits": bits_of_y},
 )  # fmt: skip
 def matmul_y(y, x, other, accumulate, bits):
-    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
-    ahead = cuda.local.array((2, LOADS), real)
-    sums = cuda.local.array((SUMS, SUMS), real)
     of_a_matrix = tiles(y.shape[2], y.shape[3], bits)
     block, matrix = cuda.blockIdx.x % of_a_matrix, cuda.blockIdx.x // of_a_matrix
     n, b = matrix // y.shape[1], matrix % y.shape[1]
-    product(y[n, b], x[n, b], other[n, b], block, tile, ahead, sums, ALONG, ACROSS, accumulate, bits)
+    product(y[n, b], x[n, b], other[n, b], block, ALONG, ACROSS, accumulate, bits)
 
 
 @tuned(
@@ -87,13 +79,10 @@ def matmul_y(y, x, other, accumulate, bits):
     threads=THREADS, folded={"bits": bits_of_dx},
 )  # fmt: skip
 def matmul_dx(dx, dy, other, accumulate, bits):
-    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
-    ahead = cuda.local.array((2, LOADS), real)
-    sums = cuda.local.array((SUMS, SUMS), real)
     of_a_matrix = tiles(dx.shape[2], dx.shape[3], bits)
     block, matrix = cuda.blockIdx.x % of_a_matrix, cuda.blockIdx.x // of_a_matrix
     n, b = matrix // dx.shape[1], matrix % dx.shape[1]
-    product(dx[n, b], dy[n, b], other[n, b], block, tile, ahead, sums, ALONG, ALONG, accumulate, bits)
+    product(dx[n, b], dy[n, b], other[n, b], block, ALONG, ALONG, accumulate, bits)
 
 
 @tuned(
@@ -101,10 +90,7 @@ def matmul_dx(dx, dy, other, accumulate, bits):
     threads=THREADS, folded={"bits": bits_of_dother},
 )  # fmt: skip
 def matmul_dother(dother, x, dy, accumulate, bits):
-    tile = cuda.shared.array(CAPACITY, real, ALIGNMENT)
-    ahead = cuda.local.array((2, LOADS), real)
-    sums = cuda.local.array((SUMS, SUMS), real)
     of_a_matrix = tiles(dother.shape[2], dother.shape[3], bits)
     block, matrix = cuda.blockIdx.x % of_a_matrix, cuda.blockIdx.x // of_a_matrix
     n, b = matrix // dother.shape[1], matrix % dother.shape[1]
-    product(dother[n, b], x[n, b], dy[n, b], block, tile, ahead, sums, ACROSS, ACROSS, accumulate, bits)
+    product(dother[n, b], x[n, b], dy[n, b], block, ACROSS, ACROSS, accumulate, bits)

@@ -119,15 +119,15 @@ def _tuned_text(code: TunedCall, dtype: str, simulated: bool) -> str:
     call = code.tuned.function
     program = Program.parse(inspect.getsource(call))
     # The simulator has no alignment.
-    given = {"THREADS": code.tuned.threads, **({"ALIGNMENT": None} if simulated else {})}
-    program = specialise(program, {**code.constants, **given}, call)
+    without = {"ALIGNMENT": None} if simulated else {}
+    program = specialise(program, {**code.constants, "THREADS": code.tuned.threads, **without}, call)
     title = f'"""{code.name} by {call.__module__}.{call.__qualname__}, {dtype}, cuda. Generated: do not edit."""'
     body = textwrap.dedent("\n".join(program.text.splitlines()[1:])).splitlines()
     return "\n".join(
         [
             *(title, "import math", ""),
             *_prelude(code, dtype, simulated, True),
-            *functions(helper_programs(call).values(), _decorator(simulated)),
+            *functions(helper_programs(call, without).values(), _decorator(simulated)),
             *_kernel_lines(list(code.args), body, simulated),
         ]
     )
