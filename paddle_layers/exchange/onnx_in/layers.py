@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.config.binding.drafts import Setup
-from paddle_layers.config.wiring.inference import with_checked_size
+from paddle_layers.config.wiring.inference import types_of
 from paddle_layers.config.wiring.nodes import Node, inside_of, parameter_shapes
 from paddle_layers.define import InvalidAttributes, LayerDefinition, ShapeError, registries
 from paddle_layers.define.fields.types import Type
@@ -94,10 +94,9 @@ def make_layer(
     made = ImportedLayer(type_, tuple(inputs), dict(attributes), dict(weights), tuple(nodes), suffix)
     definition = made.definition
     try:
-        bound = definition.bind(made.attributes)
-        given = tuple(_type(value) for value in inputs)
-        types = with_checked_size(tuple(definition.infer(given, bound)))
-        shapes = _weight_shapes(Setup(definition, bound), given, types) if weights else {}
+        setup, given = Setup(definition, definition.bind(made.attributes)), tuple(map(_type, inputs))
+        types = types_of(setup, given)
+        shapes = _weight_shapes(setup, given, types) if weights else {}
     except InvalidAttributes as error:
         raise NotSupported(f"invalid attributes for `{type_}`: {'; '.join(map(str, error.args))}") from None
     except ShapeError as error:
@@ -113,9 +112,8 @@ def make_layer(
 
 def _weight_shapes(setup: Setup, given: tuple[Type, ...], types: tuple[Type, ...]) -> dict[str, tuple[int, ...]]:
     """Shapes of the parameters and states of a layer."""
-    binding = setup.definition.bind_axes(given, setup.attributes)
-    own = parameter_shapes(Node("", (), (), setup, given, types, 0, inside_of(setup, given)))
-    return own | {name: binding.dims(state) for name, state in setup.definition.states.items()}
+    node = Node("", (), (), setup, given, types, 0, inside_of(setup, given))
+    return parameter_shapes(node) | {name: node.binding.dims(state) for name, state in setup.definition.states.items()}
 
 
 def _type(value: LayerOutput) -> Type:

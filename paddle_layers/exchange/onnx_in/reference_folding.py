@@ -16,17 +16,9 @@ Array = NDArray[Any]
 OPERATORS = frozenset(
     (
         *("ArgMax", "ArgMin", "BatchNormalization", "Celu", "Clip", "Conv", "CumSum", "DepthToSpace", "Elu", "Erf"),
-        *(
-            "DequantizeLinear",
-            "QuantizeLinear",
-            "GatherND",
-            "Gelu",
-            "Gemm",
-            "GlobalAveragePool",
-            "HardSigmoid",
-            "HardSwish",
-        ),
-        *("InstanceNormalization", "LayerNormalization", "LeakyRelu", "LogSoftmax", "OneHot", "Pad", "Relu", "Resize"),
+        *("DequantizeLinear", "GatherND", "Gelu", "Gemm", "GlobalAveragePool", "HardSigmoid", "HardSwish"),
+        *("InstanceNormalization", "LayerNormalization", "LeakyRelu", "LogSoftmax", "OneHot", "Pad"),
+        *("QuantizeLinear", "Relu", "Resize"),
         *("Round", "ScatterElements", "ScatterND", "Sigmoid", "Sign", "Softmax", "Softplus", "SpaceToDepth", "Tan"),
     )
 )
