@@ -7,12 +7,12 @@ from .callbacks import make_callback
 from .problems import TrainingError
 
 if TYPE_CHECKING:
+    from .events import Run
     from .inference.evaluation_report import Evaluation, evaluate
     from .inference.generation import Generation, generate
     from .inference.prediction import Prediction, predict
     from .manual_loop import Optimizer, Schedule
     from .results.training_report import TrainingReport
-    from .runs import Run
     from .trainer import train
 
 __all__ = [
@@ -41,7 +41,7 @@ _HOMES = {
     "Prediction": "inference.prediction",
     "predict": "inference.prediction",
     "TrainingReport": "results.training_report",
-    "Run": "runs",
+    "Run": "events",
     "train": "trainer",
 }
 

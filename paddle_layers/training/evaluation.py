@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.optimise.updater import Updater
 
+    from .events import Run
     from .nan_checks import FiniteWeights
-    from .runs import Run
 
 
 class PhaseData(NamedTuple):

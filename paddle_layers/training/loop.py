@@ -23,6 +23,7 @@ from .events import (
     FinalTestDone,
     GradientsReady,
     Reported,
+    Run,
     StepDone,
     TestBatchDone,
     TestDone,
@@ -41,7 +42,6 @@ from .results.records import PHASES
 from .results.result_names import column_names, loss_names, statistic_names
 from .results.run_files import RunFacts
 from .results.training_report import TrainingReport, left_out_text, skipped_text
-from .runs import Run
 from .schedules import Staged, momentum_at, rate_at
 from .training_step import TrainingStep
 

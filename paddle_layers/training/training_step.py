@@ -11,12 +11,11 @@ from paddle_layers.runtime.optimise.finite import NonFiniteGradients
 from paddle_layers.runtime.plan.metrics import LossSum, total_loss
 
 from .data_loading import advised
-from .events import Events, GradientsReady
+from .events import Events, GradientsReady, Run
 from .nan_checks import layers_behind, listed
 from .problems import TrainingError
 from .processes.ranks import SingleProcess
 from .results.result_names import selected
-from .runs import Run
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training

@@ -4,9 +4,8 @@ import io
 
 import paddle_layers as pl
 from paddle_layers.training.callbacks import HOOKS
-from paddle_layers.training.events import Due, Events, GradientsReady, StepDone
+from paddle_layers.training.events import Due, Events, GradientsReady, Run, StepDone
 from paddle_layers.training.progress import LineProgress
-from paddle_layers.training.runs import Run
 
 from .helpers import NETWORK, SETTINGS, SOURCES, write
 

@@ -14,8 +14,8 @@ import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.config.checking import validated
 from paddle_layers.training.callbacks import make_callback
+from paddle_layers.training.events import Run
 from paddle_layers.training.problems import TrainingError
-from paddle_layers.training.runs import Run
 from paddle_layers.training.training_checks import training_faults
 from tests.config.test_mutations import OPERATORS, misspelled
 

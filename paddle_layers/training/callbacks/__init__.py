@@ -34,9 +34,8 @@ from paddle_layers.define import Int, registries
 from paddle_layers.define.errors import brief
 
 if TYPE_CHECKING:
-    from ..events import Event, StepDone
+    from ..events import Event, Run, StepDone
     from ..processes.ranks import SingleProcess
-    from ..runs import Run
 
 HOOKS = ("on_resume", "on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
 

@@ -14,8 +14,8 @@ from paddle_layers.define import Bool, Choice, Float, Int, String, callback
 from paddle_layers.define.output_folders import existing_folder, make_folder, open_folder, remove_matching
 
 from ..checkpoints.state import is_count, is_number
+from ..events import Best, Run
 from ..problems import TrainingError
-from ..runs import Best, Run
 
 BEST, BEST_FOLDER, RELOADED = "best.safetensors", "best", "plateau"
 """File of the best weights; folders of several best weights, and of the weights that `plateau` restores."""

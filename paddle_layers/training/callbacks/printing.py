@@ -17,7 +17,7 @@ from . import Repeating
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ..runs import Run
+    from ..events import Run
 
 
 @callback(

@@ -14,7 +14,7 @@ from . import Repeating
 if TYPE_CHECKING:
     from paddle_layers.data.sinks.opening import ValueSink
 
-    from ..runs import Run
+    from ..events import Run
 
 FOLDER = "values"
 """Subfolder of the output folder for these files."""

@@ -10,9 +10,8 @@ from typing import Any
 from paddle_layers.runtime.memory.tensorfiles import write_file
 
 from ..evaluation import named_costs, take_statistics
-from ..events import Events, FinalTestDone, Reported, StepDone, TestDone
+from ..events import Events, FinalTestDone, Reported, Run, StepDone, TestDone
 from ..processes.ranks import SingleProcess
-from ..runs import Run
 from .curves import picture
 from .logs import LogWriter, open_logs
 from .records import COLUMNS, CsvLog

@@ -15,7 +15,7 @@ from ..progress import as_text
 if TYPE_CHECKING:
     from paddle_layers.data import Stream
 
-    from ..runs import Best
+    from ..events import Best
 
 
 @dataclass(frozen=True)
