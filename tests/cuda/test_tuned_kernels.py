@@ -10,9 +10,9 @@ from paddle_layers.config import loads
 from paddle_layers.define import DefinitionError
 from paddle_layers.kernels import tuned as kernels_tuned
 from paddle_layers.kernels.cuda import gemm
-from paddle_layers.kernels.cuda.dense import fully_connected
 from paddle_layers.kernels.cuda.images import convolutions
-from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
+from paddle_layers.kernels.selection import load_kernels
+from paddle_layers.kernels.tuned import call_by_name, point_functions_only, tuned_at_every_size, tuned_kernels
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
 from paddle_layers.testing.properties.cuda import launches_of
@@ -131,19 +131,19 @@ def test_conv(name):
 
 
 @pytest.mark.parametrize(
-    ("rows", "shape", "settings", "tiles_of_it", "parts"),
+    ("sizes", "settings", "blocks"),
     [
-        pytest.param(4, (2, 9, 9), "num_filters: 4 filter_size: 3 groups: 2", 2, 2, marks=SLOW),
-        pytest.param(3, (34, 5, 5), "num_filters: 35 filter_size: 3 padding: 1", 5, 3, marks=SLOW),
+        pytest.param((4, 2, 9, 9, 4, 1, 7), "num_filters: 4 filter_size: 3 groups: 2", 2 * 2, marks=SLOW),
+        pytest.param((3, 34, 5, 5, 35, 34, 5), "num_filters: 35 filter_size: 3 padding: 1", 5 * 3, marks=SLOW),
     ],
 )
-def test_blocks_share_the_depth_of_a_gradient_of_filters(rows, shape, settings, tiles_of_it, parts, monkeypatch):
+def test_blocks_share_the_depth_of_a_gradient_of_filters(sizes, settings, blocks, monkeypatch):
     monkeypatch.setattr(gemm, "PART", 1)
-    blocks = []
-    asked = convolutions.shared_blocks
-    monkeypatch.setattr(convolutions, "shared_blocks", lambda *sizes: blocks.append(asked(*sizes)) or blocks[-1])
-    assert compare("conv", rows, shape, settings) == CONV
-    assert set(blocks) == {tiles_of_it * parts}
+    rows, *shape, K, D, P = sizes
+    (kernel,) = tuned_kernels("conv", "conv_dweight", "cuda")
+    named = {"N": rows, "K": K, "D": D, "A": 3, "B": 3, "P": P, "Q": P, "groups": shape[0] // D}
+    assert call_by_name(kernel.items, named) == blocks
+    assert compare("conv", rows, tuple(shape), settings) == CONV
 
 
 @pytest.mark.parametrize(
@@ -170,18 +170,21 @@ def test_adds_to_gradients_that_are_there(kind, shape, settings):
 
 
 @pytest.mark.parametrize(
-    ("work", "faster"),
+    ("function", "sizes", "faster"),
     [
-        (fully_connected.work_of_y(N=64, C_i=4096, K=1000), True),
-        (fully_connected.work_of_dweight(N=64, C_i=800, K=500), True),
-        (fully_connected.work_of_y(N=64, C_i=500, K=10), False),
-        (convolutions.work_of_y(N=64, K=50, D=20, A=5, B=5, P=8, Q=8, groups=1), True),
-        (convolutions.work_of_dweight(N=64, K=64, D=64, A=3, B=3, P=56, Q=56, groups=1), True),
-        (convolutions.work_of_dx(N=64, K=128, D=1, A=3, B=3, H=56, W=56, groups=128), False),
+        ("fc_y", {"N": 64, "C_i": 4096, "K": 1000}, True),
+        ("fc_dweight", {"N": 64, "C_i": 800, "K": 500}, True),
+        ("fc_y", {"N": 64, "C_i": 500, "K": 10}, False),
+        ("conv_y", {"N": 64, "K": 50, "D": 20, "A": 5, "B": 5, "P": 8, "Q": 8, "groups": 1}, True),
+        ("conv_dweight", {"N": 64, "K": 64, "D": 64, "A": 3, "B": 3, "P": 56, "Q": 56, "groups": 1}, True),
+        ("conv_dx", {"N": 64, "K": 128, "D": 1, "A": 3, "B": 3, "H": 56, "W": 56, "groups": 128}, False),
     ],
 )
-def test_point_functions_stay_where_they_are_faster(work, faster):
-    assert (work >= gemm.MIN_WORK) is faster
+def test_point_functions_stay_where_they_are_faster(function, sizes, faster):
+    layer = function.partition("_")[0]
+    load_kernels(layer, "cuda")
+    (kernel,) = tuned_kernels(layer, function, "cuda")
+    assert (call_by_name(kernel.work, sizes) >= gemm.MIN_WORK) is faster
 
 
 def test_images_too_large_for_the_tables_stay_with_the_point_functions():

@@ -8,6 +8,8 @@ from typing import Any
 
 import numba
 
+from paddle_layers.kernels.images.conv_tiling import ConvProblem
+
 
 @functools.cache  # each entry is compiled by itself, for seconds
 def from_python(function: Any) -> Callable[..., Any]:
@@ -18,3 +20,9 @@ def from_python(function: Any) -> Callable[..., Any]:
 
     called: Callable[..., Any] = numba.njit(call)
     return called
+
+
+def conv_problem(**sizes: Any) -> ConvProblem:
+    """A convolution of one element by one filter of one element, apart from the given sizes."""
+    numbers = dict.fromkeys(ConvProblem._fields, 1) | {"training": False}
+    return ConvProblem(**{**numbers, "step": (1, 1, 1), "ahead": (0, 0, 0), "gap": (1, 1, 1), **sizes})

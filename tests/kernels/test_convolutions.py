@@ -24,6 +24,7 @@ from paddle_layers.kernels.primitives.resampling import resampling_function
 from paddle_layers.kernels.primitives.winograd_transforms import KINDS as TRANSFORMS
 from paddle_layers.kernels.primitives.winograd_transforms import transform_function
 from paddle_layers.runtime.passes import without
+from tests.kernels.helpers import conv_problem
 from tests.selection import COMPILER, files_of, later_unless_changed, marks_of
 
 binding.initialize_all_targets()
@@ -276,7 +277,8 @@ def test_windows_side_by_side_equal_the_sums(kind, rows, shape, attributes):
 
 def test_which_windows_lie_side_by_side():
     def suit(x, filter_, y, step=None, ahead=(0, 0, 0), groups=1):
-        return windows_suit(*x, *filter_, *y, groups, step or filter_, ahead)
+        sizes = dict(zip("ZHWEABRPQ", (*x, *filter_, *y), strict=True))
+        return windows_suit(conv_problem(**sizes, groups=groups, step=step or filter_, ahead=ahead))
 
     assert suit((1, 16, 32), (1, 2, 2), (1, 8, 16))
     assert suit((4, 2, 48), (2, 2, 3), (2, 1, 16), step=(2, 5, 3))  # one row of windows: any stride

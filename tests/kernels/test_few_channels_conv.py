@@ -8,9 +8,10 @@ from paddle_layers.kernels import tuned
 from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.images.few_channels_conv import bands_of, few_channels
 from paddle_layers.kernels.selection import load_all_kernels
+from tests.kernels.helpers import conv_problem
 from tests.selection import COMPILER, files_of, later_unless_changed, with_marks
 
-V1 = {"N": 1, "K": 32, "D": 3, "P": 112, "Q": 112, "A": 3, "B": 3, "groups": 1, "stride": 2, "stride_y": 2}
+V1 = {"K": 32, "D": 3, "P": 112, "Q": 112, "A": 3, "B": 3, "step": (1, 2, 2)}
 
 
 @pytest.mark.parametrize(
@@ -18,15 +19,15 @@ V1 = {"N": 1, "K": 32, "D": 3, "P": 112, "Q": 112, "A": 3, "B": 3, "groups": 1, 
     [
         ({}, True),  # MobileNet v1
         ({"A": 7, "B": 7, "K": 64}, True),  # ResNet-50
-        ({"A": 11, "B": 11, "stride": 4, "stride_y": 4, "P": 55, "Q": 55}, False),  # AlexNet
+        ({"A": 11, "B": 11, "step": (1, 4, 4), "P": 55, "Q": 55}, False),  # AlexNet
         ({"D": 32}, False),
-        ({"stride_y": 1}, False),
+        ({"step": (1, 1, 2)}, False),
         ({"K": 8}, False),
         ({"P": 7, "Q": 7}, False),  # a row is less than a vector
     ],
 )
 def test_first_layers_with_steps_go_this_way(change, suits):
-    assert few_channels(**{**V1, "dilation_y": 1, **change}) == suits
+    assert few_channels(conv_problem(**{**V1, **change})) == suits
 
 
 def test_images_are_items_where_there_are_enough():

@@ -27,12 +27,14 @@ Arrays are indexed by `flat`, which avoids numba's check for negative indices: t
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 from numba import cuda
 
 from paddle_layers.define.functions.point_functions import HELPERS, helper, real
+from paddle_layers.kernels.tuned import tuned
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -77,16 +79,15 @@ MIN_WORK = 1 << 20
 """Multiplications that point functions do while every multiprocessor does an iteration: 500 in each of 2100 cycles."""
 
 
-def blocks(rows: int, columns: int, bits: int, matrices: int = 1) -> int:
+def blocks(rows: int, columns: int, _depth: int, matrices: int = 1) -> int:
     """Number of tiles that cover all matrices of the result."""
-    return matrices * int(tiles(rows, columns, bits))
+    return matrices * int(tiles(rows, columns, bits_of(rows, columns)))
 
 
 def work_per_iteration(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
     """Multiplications per iteration: one slab on every multiprocessor; the epilogue of a tile costs two."""
-    bits = int(bits_of(rows, columns))
-    slabs = -(-depth * 2**bits // SLAB)
-    iterations = -(-blocks(rows, columns, bits, matrices) // MULTIPROCESSORS) * (slabs + 2)
+    slabs = -(-depth * 2 ** int(bits_of(rows, columns)) // SLAB)
+    iterations = -(-blocks(rows, columns, depth, matrices) // MULTIPROCESSORS) * (slabs + 2)
     return matrices * rows * columns * depth // max(iterations, 1)
 
 
@@ -107,9 +108,36 @@ def shared_work_per_iteration(rows: int, columns: int, depth: int, matrices: int
     return matrices * rows * columns * depth // max(iterations, 1)
 
 
-def tile_size(rows: int, columns: int) -> int:
-    """Elements of a tile with split-K."""
-    return 1 << 2 * int(wide_bits_of(rows, columns))
+def of_product(shape: Callable[..., tuple[int, ...]], number: Callable[..., int]) -> Callable[..., int]:
+    """A number of a product's rows, columns, depth and matrices, as a function of the sizes that `shape` requests."""
+
+    @functools.wraps(shape)
+    def of_sizes(*sizes: int) -> int:
+        return int(number(*shape(*sizes)))
+
+    return of_sizes
+
+
+def tuned_product(
+    layer: str, function: str, shape: Callable[..., tuple[int, ...]], when: Callable[..., bool] | None = None
+) -> Callable[[Any], Any]:
+    """Registers a kernel that computes a tile per block.
+
+    Args:
+        layer: Layer type.
+        function: Name of the point function.
+        shape: Rows, columns and depth of the product, and the number of matrices if there are several, as a function of
+            sizes and attributes.
+        when: Condition on sizes and attributes.
+
+    Returns:
+        A decorator, as that of `tuned`.
+    """
+    return tuned(
+        layer, function, device="cuda", items=of_product(shape, blocks), work=of_product(shape, work_per_iteration),
+        least=MIN_WORK, when=when, threads=THREADS,
+        folded={"bits": of_product(shape, lambda rows, columns, *_: bits_of(rows, columns))},
+    )  # fmt: skip
 
 
 @helper

@@ -6,7 +6,7 @@ plane.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.constants import MAX_CHUNKS, NO_EPILOGUE
+from paddle_layers.kernels.constants import MAX_CHUNKS, MAX_TILES, NO_EPILOGUE
 from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.primitives.epilogues import from_filter
 from paddle_layers.kernels.primitives.memory_ops import set_entry
@@ -15,7 +15,6 @@ from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 from paddle_layers.kernels.primitives.vector_functions import total
 
 from .conv_tiling import (
-    MAX_TILES,
     backward_parts,
     forward_parts,
     one_element,

@@ -1,7 +1,7 @@
 """Strategies of convolutions: kernels with the shapes that they suit, shared by images, volumes and their transposes.
 
 The kernels are those of 3-D convolutions. Images are volumes with one plane, and a transposed convolution is the
-gradient of a convolution: the same kernels with input and output exchanged.
+gradient of a convolution: the same kernels with input and output exchanged. Host functions get a `ConvProblem`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from paddle_layers.kernels.constants import NO_EPILOGUE
+from paddle_layers.kernels.constants import MAX_CHUNKS, MAX_TILES, NO_EPILOGUE
 from paddle_layers.kernels.tuned import IDENTIFIER, tuned
 
 from . import conv_tiling as tiling
@@ -26,9 +26,10 @@ from .batched_conv import (
     vectors_of_volumes,
     vectors_of_volumes_back,
 )
+from .conv_tiling import ConvProblem, weight_items
 from .winograd import transform_weight, transform_weight_back, winograd_conv
 
-Host = Callable[..., Any]
+Host = Callable[[ConvProblem], Any]
 MIRRORED = {"K": "C", "C": "K", "Z": "R", "R": "Z", "H": "P", "P": "H", "W": "Q", "Q": "W"}
 """Axes of a convolution and their counterparts in the transposed convolution, which reads the output and writes the
 input.
@@ -37,14 +38,21 @@ EXCHANGED = {"y": "dx", "dx": "y", "x": "dy", "dy": "x"}
 """Tensors of a convolution and their counterparts in the transposed convolution."""
 OF_IMAGES = {"step": ("stride_y", "stride"), "ahead": ("padding_y", "padding"), "gap": ("dilation_y", "dilation")}
 """Attribute names of volumes and those of images."""
-# The plane axis of an image has no padding, and stride and dilation 1.
-FIRST_OF = {"step": 1, "ahead": 0, "gap": 1}
+# An image has one plane, and filters of it one tap. Its plane axis has no padding, and stride and dilation 1.
+ONE_PLANE = {"Z": 1, "E": 1, "R": 1, "step": 1, "ahead": 0, "gap": 1}
+PLANES = ("Z", "E", "R")
+"""Sizes that images do not have."""
 ADDING = {"accumulate": "adding != 0"}
 """For kernels with a long source, which is then compiled once for both cases."""
 
 
+def chunks(_: ConvProblem) -> int:
+    """Work items of filter preparation: one run of filters each."""
+    return MAX_CHUNKS
+
+
 class Strategy(NamedTuple):
-    """A kernel, host functions of its work items and scratch buffer, and the shapes that it suits.
+    """A kernel, host functions of its work items and scratch buffer, and the problems that it suits.
 
     With `first`, that kernel runs before it, and prepares what it reads.
     """
@@ -55,7 +63,7 @@ class Strategy(NamedTuple):
     when: Host | None = None
     runs: Host | None = None
     first: Any = None
-    first_items: Host = tiling.chunks
+    first_items: Host = chunks
     prepared: Host | None = None
     pass_name: str = ""
     arguments: Mapping[str, str] = {}
@@ -69,19 +77,19 @@ class Convolution(NamedTuple):
     transposed: bool = False
 
     def add(self, target: str, *strategies: Strategy) -> None:
-        """Registers kernels for a target: the first strategy that accepts the sizes is used."""
+        """Registers kernels for a target: the first strategy that accepts the problem is used."""
         for strategy in strategies:
             self._add(f"{self.layer}_{target}", target, strategy)
 
     def _add(self, function: str, target: str, strategy: Strategy) -> None:
         hosts = {"scratch": strategy.scratch, "when": strategy.when, "prepared": strategy.prepared}
-        selection: dict[str, Any] = {name: self._host(host) for name, host in hosts.items() if host is not None}
-        selection |= {"work": self._host(tiling.multiplications), "least": tiling.MIN_WORK, "scratch_per_chunk": True}
-        items: dict[str, Any] = {"items": self._host(strategy.items)}
+        selection: dict[str, Any] = {name: self.host(host) for name, host in hosts.items() if host is not None}
+        selection |= {"work": self.host(tiling.multiplications), "least": tiling.MIN_WORK, "scratch_per_chunk": True}
+        items: dict[str, Any] = {"items": self.host(strategy.items)}
         if strategy.runs is not None:
-            items["runs"] = self._host(strategy.runs)
+            items["runs"] = self.host(strategy.runs)
         if strategy.first is not None:
-            selection["items"] = self._host(strategy.first_items)
+            selection["items"] = self.host(strategy.first_items)
             self._tuned(function, target, strategy.first, strategy, pass_name=strategy.pass_name, **selection)
             selection = {"after": strategy.first}
         else:
@@ -100,52 +108,41 @@ class Convolution(NamedTuple):
             values = {**values, "epilogue": repr(NO_EPILOGUE)}
         if self.images:
             values = {**values, "E": "1"}
-            values |= {name: f"({FIRST_OF[name]}, {', '.join(names)})" for name, names in OF_IMAGES.items()}
+            values |= {name: f"({ONE_PLANE[name]}, {', '.join(names)})" for name, names in OF_IMAGES.items()}
         return IDENTIFIER.sub(lambda name: values.get(name[0], name[0]), text)
 
-    def _host(self, function: Host) -> Host:
-        """A function of the sizes and attributes of a 3-D convolution as one of those of the layer."""
-        adapted = of_images(function) if self.images else function
-        return mirrored(adapted) if self.transposed else adapted
+    def host(self, function: Host) -> Callable[..., Any]:
+        """A function of a problem as one of the sizes and attributes of the layer, which it requests by name."""
+        names = [MIRRORED.get(name, name) if self.transposed else name for name in ConvProblem._fields]
+        if self.images:
+            names = [part for name in names if name not in PLANES for part in OF_IMAGES.get(name, (name,))]
+
+        def of_sizes(*values: Any) -> Any:
+            return function(self._problem(dict(zip(names, values, strict=True))))
+
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        vars(of_sizes)["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+        return of_sizes
+
+    def _problem(self, sizes: dict[str, Any]) -> ConvProblem:
+        if self.images:
+            sizes |= {name: ONE_PLANE[name] for name in PLANES}
+            for name, (rows, columns) in OF_IMAGES.items():
+                sizes[name] = (ONE_PLANE[name], sizes[rows], sizes[columns])
+        names = ConvProblem._fields
+        return ConvProblem(*(sizes[MIRRORED.get(name, name) if self.transposed else name] for name in names))
 
     def add_bias(self) -> None:
         """Registers the kernel of the bias gradient."""
-        work = of_images(tiling.outputs) if self.images else tiling.outputs
-        settings: dict[str, Any] = {"items": tiling.filter_tiles, "work": work, "least": tiling.MIN_BIAS_WORK}
-        tuned(self.layer, f"{self.layer}_bias_gradient", **settings)(add_deltas)
+        of_images = {"work": lambda N, K, P, Q: N * K * P * Q}
+        work: dict[str, Any] = of_images if self.images else {"work": lambda N, K, R, P, Q: N * K * R * P * Q}
+        settings: dict[str, Any] = {"items": lambda K: min(K, MAX_TILES), "least": tiling.MIN_BIAS_WORK}
+        tuned(self.layer, f"{self.layer}_bias_gradient", **settings, **work)(add_deltas)
 
 
-class _Asking:
-    """A function with parameter names that are known only at creation; `inspect` reads them from the signature."""
-
-    def __init__(self, names: list[str], answer: Callable[[Mapping[str, int]], Any]) -> None:
-        kind = inspect.Parameter.POSITIONAL_ONLY
-        self.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
-        self._names, self._answer = names, answer
-
-    def __call__(self, *values: int) -> Any:
-        return self._answer(dict(zip(self._names, values, strict=True)))
-
-
-def mirrored(function: Host) -> Host:
-    """Adapts a function of a convolution's sizes and attributes to the transposed convolution."""
-    names = list(inspect.signature(function).parameters)
-    return _Asking([MIRRORED.get(name, name) for name in names], lambda given: function(*given.values()))
-
-
-def of_images(function: Host) -> Host:
-    """Adapts a function of the sizes and attributes of a 3-D convolution to images."""
-    one_plane, names = {"Z": 1, "E": 1, "R": 1}, list(inspect.signature(function).parameters)
-    asked = [name for name in names if name not in one_plane]
-
-    def answer(given: Mapping[str, int]) -> Any:
-        sizes: dict[str, Any] = {**one_plane, **given}
-        for name, (of_rows, of_columns) in OF_IMAGES.items():
-            if name in asked:
-                sizes[name] = (FIRST_OF[name], given[of_rows], given[of_columns])
-        return function(*(sizes[name] for name in names))
-
-    return _Asking([part for name in asked for part in OF_IMAGES.get(name, (name,))], answer)
+def of_output(function: Host) -> Host:
+    """A function of a convolution as that of the equal convolution of the output, for the gradient of the input."""
+    return lambda problem: function(problem.exchanged)
 
 
 WINOGRAD = Strategy(
@@ -163,8 +160,9 @@ VECTORS = Strategy(
 DIRECT = Strategy(correlate_volumes, tiling.forward_items, tiling.forward_scratch, runs=tiling.forward_runs)
 
 WINOGRAD_BACK = Strategy(
-    winograd_conv, winograd.winograd_items_back, winograd.winograd_scratch_back, winograd.tiles_pay_back,
-    first=transform_weight_back, prepared=winograd.filters_prepared_back, pass_name="winograd",
+    winograd_conv, of_output(winograd.winograd_items), of_output(winograd.winograd_scratch),
+    of_output(winograd.tiles_pay), first=transform_weight_back, prepared=of_output(winograd.filters_prepared),
+    pass_name="winograd",
     # Padding of the transposed convolution: filter size - 1 - padding.
     arguments={**ADDING, "y": "dx", "x": "dy", "ahead": "(E-1-ahead[0],2-ahead[1],2-ahead[2])"},
 )  # fmt: skip
@@ -174,7 +172,8 @@ PATCHES_BACK = Strategy(
 )  # fmt: skip
 VECTORS_BACK = Strategy(
     vectors_of_volumes_back, tiling.vector_items_back, tiling.vector_scratch_back, tiling.vectors_pay_back,
-    first=transpose_weight_back, prepared=tiling.prepared_vectors_back, arguments={**ADDING, "sizes": "(E, A, B)"},
+    first=transpose_weight_back, prepared=of_output(tiling.prepared_vectors),
+    arguments={**ADDING, "sizes": "(E, A, B)"},
 )  # fmt: skip
 DIRECT_BACK = Strategy(
     correlate_volumes_back, tiling.backward_items, tiling.backward_scratch, runs=tiling.backward_runs, arguments=ADDING
@@ -184,7 +183,10 @@ PATCHES_OF_WEIGHT = Strategy(
     patches.im2col_weight_gradient, patches.gradient_items, patches.gradient_scratch, patches.filters_suit,
     arguments={"small": "dy", "large": "x"},
 )  # fmt: skip
-DIRECT_OF_WEIGHT = Strategy(correlate_with_gradients, tiling.weight_items, tiling.weight_scratch)
+DIRECT_OF_WEIGHT = Strategy(
+    correlate_with_gradients, lambda problem: weight_items(problem.K, problem.D, problem.E, problem.groups),
+    tiling.weight_scratch,
+)  # fmt: skip
 
 # Winograd, then kernels for particular windows, then the general ones.
 FORWARD = (WINOGRAD, PATCHES, VECTORS, DIRECT)

@@ -6,7 +6,9 @@ one plane. `step`, `ahead` and `gap` are stride, padding and dilation along thes
 
 from __future__ import annotations
 
-from paddle_layers.kernels.constants import MAX_CHUNKS, MAX_TILES
+from typing import NamedTuple
+
+from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.microkernels import LANES, ROWS, rounded
 
@@ -57,9 +59,53 @@ LONG_SUM = 256
 """Minimum number of products of a sum for transposing the sums of all filters of a pixel."""
 
 
-def multiplications(N: int, K: int, D: int, E: int, A: int, B: int, R: int, P: int, Q: int) -> int:
+class ConvProblem(NamedTuple):
+    """Sizes of a convolution of volumes: y (N, K, R, P, Q), x (N, C, Z, H, W), filters (K, D, E, A, B) in `groups`.
+
+    `step`, `ahead` and `gap` are stride, padding and dilation along planes, rows and columns.
+    """
+
+    N: int
+    K: int
+    C: int
+    D: int
+    Z: int
+    H: int
+    W: int
+    E: int
+    A: int
+    B: int
+    R: int
+    P: int
+    Q: int
+    groups: int
+    step: Steps
+    ahead: Steps
+    gap: Steps
+    training: bool
+
+    @property
+    def filter_elements(self) -> int:
+        """Elements of a filter in one channel."""
+        return self.E * self.A * self.B
+
+    @property
+    def geometry(self) -> tuple[int, ...]:
+        """Geometry of planes for the convolution kernels."""
+        return tuple(plane_geometry(self.H, self.W, self.A, self.B, self.step, self.ahead, self.gap))
+
+    @property
+    def exchanged(self) -> ConvProblem:
+        """The convolution of the output, with stride 1, that is the gradient with respect to the input."""
+        return self._replace(
+            K=self.D, D=self.K, R=self.Z, P=self.H, Q=self.W, Z=self.R, H=self.P, W=self.Q,
+        )  # fmt: skip
+
+
+def multiplications(problem: ConvProblem) -> int:
     """Operations on the whole batch; packing the windows costs as much as two filters."""
-    return N * (K + 2) * D * E * A * B * R * P * Q
+    pixels = problem.R * problem.P * problem.Q
+    return problem.N * (problem.K + 2) * problem.D * problem.filter_elements * pixels
 
 
 @compiled
@@ -130,59 +176,51 @@ def backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry):
     return images, image_parts(N, images, C, Z * geometry[0] * geometry[1])
 
 
-def forward_items(
-    N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
-    step: Steps, ahead: Steps, gap: Steps,
-) -> int:  # fmt: skip
+def forward_tiles(problem: ConvProblem) -> tuple[int, int, int]:
+    """`forward_parts` of a problem."""
+    N, K, _, D, Z, _, _, E, _, _, R, P, Q, groups, step, ahead, _, _ = problem
+    images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, problem.geometry)
+    return int(images), int(parts), int(pixel_tiles)
+
+
+def backward_tiles(problem: ConvProblem) -> tuple[int, int]:
+    """`backward_parts` of a problem."""
+    N, K, C, _, Z, _, _, E, _, _, R, P, Q, groups, step, ahead, _, _ = problem
+    images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, problem.geometry)
+    return int(images), int(parts)
+
+
+def forward_items(problem: ConvProblem) -> int:
     """Work items of `correlate_volumes`."""
-    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
-    return int(N // images * parts * pixel_tiles)
+    images, parts, pixel_tiles = forward_tiles(problem)
+    return problem.N // images * parts * pixel_tiles
 
 
-def backward_items(
-    N: int, K: int, C: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
-    step: Steps, ahead: Steps, gap: Steps,
-) -> int:  # fmt: skip
+def backward_items(problem: ConvProblem) -> int:
     """Work items of `correlate_volumes_back`."""
-    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
-    return int(N // images * parts)
+    images, parts = backward_tiles(problem)
+    return problem.N // images * parts
 
 
-def chunks() -> int:
-    """Work items of filter preparation: one run of filters each."""
-    return MAX_CHUNKS
-
-
-def output_planes(N: int, K: int) -> int:
+def output_planes(problem: ConvProblem) -> int:
     """Planes of the output; an item writes some of them."""
-    return N * K
+    return problem.N * problem.K
 
 
-def input_planes(N: int, C: int) -> int:
+def input_planes(problem: ConvProblem) -> int:
     """Planes of the input gradient; an item writes some of them."""
-    return N * C
+    return problem.N * problem.C
 
 
-def forward_runs(
-    N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
-    step: Steps, ahead: Steps, gap: Steps,
-) -> int:  # fmt: skip
+def forward_runs(problem: ConvProblem) -> int:
     """Channels of the output, where those of an item of `correlate_volumes` are contiguous."""
-    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
-    return N * K if min(images, parts) == 1 and pixel_tiles == 1 else 0
+    images, parts, pixel_tiles = forward_tiles(problem)
+    return output_planes(problem) if min(images, parts) == 1 and pixel_tiles == 1 else 0
 
 
-def backward_runs(
-    N: int, K: int, C: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
-    step: Steps, ahead: Steps, gap: Steps,
-) -> int:  # fmt: skip
+def backward_runs(problem: ConvProblem) -> int:
     """Channels of the input gradient, where those of an item of `correlate_volumes_back` are contiguous."""
-    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
-    return N * C if min(images, parts) == 1 else 0
+    return input_planes(problem) if min(backward_tiles(problem)) == 1 else 0
 
 
 def per_chunk(numbers: int, images: int, items: int) -> int:
@@ -190,26 +228,19 @@ def per_chunk(numbers: int, images: int, items: int) -> int:
     return numbers if images == 1 else -(-numbers * MAX_CHUNKS // max(1, min(items, MAX_CHUNKS)))
 
 
-def forward_scratch(
-    N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
-    step: Steps, ahead: Steps, gap: Steps,
-) -> int:  # fmt: skip
+def forward_scratch(problem: ConvProblem) -> int:
     """Numbers that a chunk of `correlate_volumes` needs."""
-    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts, pixel_tiles = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
-    most = int(forward_images(N, K // groups, D * E, P, Q, geometry))
-    return per_chunk(int(forward_numbers(most, D, E, P, Q, geometry)), most, int(N // images * parts * pixel_tiles))
+    N, K, _, D, _, _, _, E, _, _, _, P, Q, groups, *_ = problem
+    most = int(forward_images(N, K // groups, D * E, P, Q, problem.geometry))
+    return per_chunk(int(forward_numbers(most, D, E, P, Q, problem.geometry)), most, forward_items(problem))
 
 
-def backward_scratch(
-    N: int, K: int, C: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
-    step: Steps, ahead: Steps, gap: Steps,
-) -> int:  # fmt: skip
+def backward_scratch(problem: ConvProblem) -> int:
     """Numbers that a chunk of `correlate_volumes_back` needs."""
-    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
-    most = int(backward_images(N, K // groups * E, C // groups, Q, geometry))
-    return per_chunk(int(backward_numbers(most, K // groups, E, Q, geometry)), most, int(N // images * parts))
+    N, K, C, _, _, _, _, E, _, _, _, _, Q, groups, *_ = problem
+    most = int(backward_images(N, K // groups * E, C // groups, Q, problem.geometry))
+    numbers = int(backward_numbers(most, K // groups, E, Q, problem.geometry))
+    return per_chunk(numbers, most, backward_items(problem))
 
 
 @also_in_python
@@ -229,58 +260,43 @@ def vector_backward_parts(N, K, D, E, P, Q, geometry):
     return vector_parts(N, D, K * D * E * A * B, K * E * P * pitch, pixels)
 
 
-def vector_items(
-    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
-    gap: Steps,
-) -> int:  # fmt: skip
+def vector_items(problem: ConvProblem) -> int:
     """Work items of `vectors_of_volumes`."""
-    images, parts = vector_forward_parts(N, K, D, E, P, Q, plane_geometry(H, W, A, B, step, ahead, gap))
+    N, K, _, D, _, _, _, E, _, _, _, P, Q, *_ = problem
+    images, parts = vector_forward_parts(N, K, D, E, P, Q, problem.geometry)
     return int(N // images * parts)
 
 
-def vector_items_back(
-    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
-    gap: Steps,
-) -> int:  # fmt: skip
+def vector_items_back(problem: ConvProblem) -> int:
     """Work items of `vectors_of_volumes_back`."""
-    images, parts = vector_backward_parts(N, K, D, E, P, Q, plane_geometry(H, W, A, B, step, ahead, gap))
+    N, K, _, D, _, _, _, E, _, _, _, P, Q, *_ = problem
+    images, parts = vector_backward_parts(N, K, D, E, P, Q, problem.geometry)
     return int(N // images * parts)
 
 
-def prepared_vectors(K: int, D: int, E: int, A: int, B: int) -> int:
+def prepared_vectors(problem: ConvProblem) -> int:
     """Elements of the filters, transposed for `vectors_of_volumes`."""
-    return int(packed_size(K, D, E * A * B))
+    return int(packed_size(problem.K, problem.D, problem.filter_elements))
 
 
-def prepared_vectors_back(K: int, D: int, E: int, A: int, B: int) -> int:
-    """Elements of the filters, transposed for `vectors_of_volumes_back`."""
-    return prepared_vectors(D, K, E, A, B)
-
-
-def vector_scratch(
-    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
-    gap: Steps,
-) -> int:  # fmt: skip
+def vector_scratch(problem: ConvProblem) -> int:
     """Numbers that a chunk of `vectors_of_volumes` needs."""
+    N, K, _, D, _, H, W, E, _, B, _, P, Q, _, step, ahead, gap, _ = problem
     pitch, direct = forward_pitch(W, Q, B, step[2], ahead[2], gap[2])
     padded = D * E * H * int(pitch)
-    most = int(most_vector_images(N, K * D * E * A * B, padded, P * Q))
-    items = vector_items(N, K, D, H, W, E, A, B, P, Q, step, ahead, gap)
-    return per_chunk(int(scratch_numbers(most, E * A * B, P, Q, 0 if direct else padded)), most, items)
+    most = int(most_vector_images(N, K * D * problem.filter_elements, padded, P * Q))
+    numbers = int(scratch_numbers(most, problem.filter_elements, P, Q, 0 if direct else padded))
+    return per_chunk(numbers, most, vector_items(problem))
 
 
-def vector_scratch_back(
-    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
-    gap: Steps,
-) -> int:  # fmt: skip
+def vector_scratch_back(problem: ConvProblem) -> int:
     """Numbers that a chunk of `vectors_of_volumes_back` needs."""
+    N, K, _, D, _, H, W, E, _, B, _, P, Q, _, step, ahead, gap, _ = problem
     _, pitch, direct = backward_pitch(W, Q, B, step[2], ahead[2], gap[2])
     rows, columns, padded = -(-H // step[1]), -(-W // step[2]), K * E * P * int(pitch)
-    most = int(most_vector_images(N, K * D * E * A * B, padded, rows * columns))
-    items = vector_items_back(N, K, D, H, W, E, A, B, P, Q, step, ahead, gap)
-    return per_chunk(
-        int(scratch_numbers(most, E * A * B, rows, columns, 0 if direct else padded)), most, items
-    )  # fmt: skip
+    most = int(most_vector_images(N, K * D * problem.filter_elements, padded, rows * columns))
+    numbers = int(scratch_numbers(most, problem.filter_elements, rows, columns, 0 if direct else padded))
+    return per_chunk(numbers, most, vector_items_back(problem))
 
 
 @also_in_python
@@ -296,25 +312,25 @@ def vectors_suit(filters, numbers, columns, products):
     return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or products >= LONG_SUM)
 
 
-def vectors_pay(
-    K: int, D: int, E: int, H: int, W: int, A: int, B: int, Q: int, groups: int
-) -> bool:  # fmt: skip
+def vectors_pay(problem: ConvProblem) -> bool:
     """Whether vectorizing over filters is faster than over pixels."""
-    return groups == 1 and E * A * B > 1 and bool(vectors_suit(K, D * E * H * W, Q, D * E * A * B))
+    _, K, _, D, _, H, W, E, _, _, _, _, Q, groups, *_ = problem
+    several = groups == 1 and problem.filter_elements > 1
+    return several and bool(vectors_suit(K, D * E * H * W, Q, D * problem.filter_elements))
 
 
-def vectors_pay_back(
-    K: int, D: int, E: int, W: int, A: int, B: int, P: int, Q: int, groups: int, step: Steps
-) -> bool:  # fmt: skip
+def vectors_pay_back(problem: ConvProblem) -> bool:
     """Whether vectorizing over channels is faster than over pixels, for the gradient of the input."""
-    products = K * E * A * B // (step[0] * step[1] * step[2])
-    return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], products))
+    _, K, _, D, _, _, W, E, _, _, _, P, Q, groups, step, *_ = problem
+    products = K * problem.filter_elements // (step[0] * step[1] * step[2])
+    several = groups == 1 and problem.filter_elements > 1
+    return several and bool(vectors_suit(D, K * E * P * Q, W // step[2], products))
 
 
-def single_channels(K: int, D: int, groups: int) -> bool:
+def single_channels(problem: ConvProblem) -> bool:
     """Whether the convolution is depthwise, with few filters per channel."""
     # With fewer filters than a register tile has rows, part of the tile would be empty.
-    return D == 1 and K // groups < ROWS
+    return problem.D == 1 and problem.K // problem.groups < ROWS
 
 
 @also_in_python
@@ -357,24 +373,11 @@ def weight_shape(H, W, P, Q, geometry):
     return P, Q, geometry
 
 
-def weight_scratch(
-    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
-    step: Steps, ahead: Steps, gap: Steps,
-) -> int:  # fmt: skip
+def weight_scratch(problem: ConvProblem) -> int:
     """Numbers that a chunk of `correlate_with_gradients` needs."""
-    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    N, K, _, D, _, H, W, E, _, _, R, P, Q, groups, *_ = problem
     channels, runs = weight_parts(K, D, E, groups)
-    rows, columns, geometry = weight_shape(H, W, P, Q, geometry)
+    rows, columns, geometry = weight_shape(H, W, P, Q, problem.geometry)
     # `run_start` rounds to half a register tile, so the longest run exceeds the average; ROWS is a safe margin.
     filters = -(-K // groups // runs) + ROWS
     return int(weight_numbers(max(N, R), filters, -(-D // channels), rows, columns, geometry))
-
-
-def outputs(N: int, K: int, R: int, P: int, Q: int) -> int:
-    """Number of elements of the output of a convolution."""
-    return N * K * R * P * Q
-
-
-def filter_tiles(K: int) -> int:
-    """Number of filter tiles; depends on the shape only."""
-    return min(K, MAX_TILES)

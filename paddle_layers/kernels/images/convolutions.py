@@ -5,7 +5,13 @@ from __future__ import annotations
 from . import conv_strategies as shared
 from . import depthwise, few_channels_conv, im2col_conv, packed_conv, pointwise_conv, winograd_gradients
 from .conv_strategies import Convolution, Strategy
-from .conv_tiling import input_planes, output_planes, single_channels
+from .conv_tiling import ConvProblem, input_planes, output_planes, single_channels
+
+
+def filters_of_each(problem: ConvProblem) -> int:
+    """Work items of the filter gradients of single channels."""
+    return int(depthwise.filter_items(problem.K))
+
 
 DEPTHWISE = Strategy(depthwise.correlate_each, output_planes, when=depthwise.small_windows, runs=output_planes)
 POINTWISE = Strategy(
@@ -23,7 +29,7 @@ BANDS = Strategy(
 )  # fmt: skip
 PACKED = Strategy(
     packed_conv.correlate_packed, packed_conv.filter_runs, packed_conv.packed_scratch, packed_conv.few_images,
-    output_planes, first=packed_conv.pack_images, first_items=packed_conv.packing_items,
+    output_planes, first=packed_conv.pack_images,
 )  # fmt: skip
 
 DEPTHWISE_BACK = Strategy(depthwise.correlate_each_back, input_planes, when=depthwise.small_windows, runs=input_planes)
@@ -32,13 +38,13 @@ IM2COL_BACK = Strategy(
     input_planes,
 )  # fmt: skip
 
-DEPTHWISE_OF_WEIGHT = Strategy(depthwise.dots_of_each, depthwise.filter_items, when=depthwise.small_windows)
+DEPTHWISE_OF_WEIGHT = Strategy(depthwise.dots_of_each, filters_of_each, when=depthwise.small_windows)
 WINOGRAD_OF_WEIGHT = Strategy(
     winograd_gradients.multiply_tiles, winograd_gradients.tile_gradient_items,
     winograd_gradients.tile_gradient_scratch, winograd_gradients.gradients_pay, pass_name="winograd",
 )  # fmt: skip
 PLANES_OF_WEIGHT = Strategy(
-    depthwise.add_planes, depthwise.filter_items, depthwise.plane_scratch, single_channels
+    depthwise.add_planes, filters_of_each, depthwise.plane_scratch, single_channels
 )  # fmt: skip
 
 # Winograd, then the kernels for particular shapes, then the general ones.

@@ -10,15 +10,15 @@ from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from paddle_layers.kernels.primitives.plane_kernels import correlate, correlate_2, dots, dots_2, spread_2
 from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
+from .conv_tiling import ConvProblem
 from .weight_gradients import correlate_planes, dots_numbers
 
 
-def small_windows(
-    K: int, D: int, A: int, B: int, groups: int, stride: int, stride_y: int, dilation: int, dilation_y: int
-) -> bool:  # fmt: skip
+def small_windows(problem: ConvProblem) -> bool:
     """Whether the kernels for 3x3 windows accept a convolution; they need masked loads."""
-    plain = A == B == 3 and stride == stride_y <= 2 and dilation * dilation_y == 1
-    return MASKS and plain and D == 1 and groups == K
+    _, stride_y, stride = problem.step
+    plain = problem.A == problem.B == 3 and stride == stride_y <= 2 and {*problem.gap} == {1}
+    return MASKS and plain and problem.D == 1 and problem.groups == problem.K
 
 
 @compiled
@@ -78,13 +78,9 @@ def dots_of_each(first, last, dweight, dy, x, accumulate, stride, padding, paddi
                 dots_2((of, H, W, deltas, P, Q, to, padding_y, padding), one)
 
 
-def plane_scratch(
-    H: int, W: int, P: int, Q: int, A: int, B: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
+def plane_scratch(problem: ConvProblem) -> int:
     """Numbers that a chunk of `add_planes` needs."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    return int(dots_numbers(P, Q, geometry))
+    return int(dots_numbers(problem.P, problem.Q, problem.geometry))
 
 
 @compiled

@@ -15,6 +15,7 @@ from paddle_layers.kernels.primitives.memory_ops import set_entry
 from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES
 from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
+from .conv_tiling import ConvProblem
 from .direct_conv import BAND, pointwise_conv, residues
 from .padded_planes import pack_plane
 
@@ -44,31 +45,30 @@ def band_planes(A, B, stride_y, dilation_y):
     return B * residues(A, stride_y, dilation_y), (A - 1) * dilation_y // stride_y
 
 
-def band_numbers(N: int, D: int, P: int, Q: int, A: int, B: int, stride_y: int, dilation_y: int) -> int:
+def band_numbers(problem: ConvProblem) -> int:
     """Scratch elements of a chunk: a table, and the planes of a band."""
-    planes, reach = band_planes(A, B, stride_y, dilation_y)
-    return int(A * B * ENTRY + D * planes * (-(-P // bands_of(N, P, Q)[0]) + reach) * Q)
+    planes, reach = band_planes(problem.A, problem.B, problem.step[1], problem.gap[1])
+    rows = -(-problem.P // bands_of(problem.N, problem.P, problem.Q)[0]) + reach
+    return int(problem.A * problem.B * ENTRY + problem.D * planes * rows * problem.Q)
 
 
-def few_channels(
-    N: int, K: int, D: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, dilation_y: int,
-) -> bool:  # fmt: skip
+def few_channels(problem: ConvProblem) -> bool:
     """Whether this kernel accepts a convolution: its bands must fit into the L2 cache of a core."""
     # With stride 1 the columns of a filter are shifts of the same row and need no separate planes.
-    suits = groups == 1 and D <= CHANNELS and K >= FILTERS and min(stride, stride_y) > 1 and 1 < A * B <= ELEMENTS
-    return suits and Q >= LANES and band_numbers(N, D, P, Q, A, B, stride_y, dilation_y) <= BAND
+    strided = min(problem.step[1:]) > 1 and 1 < problem.filter_elements <= ELEMENTS
+    suits = problem.groups == 1 and problem.D <= CHANNELS and problem.K >= FILTERS and strided
+    return suits and problem.Q >= LANES and band_numbers(problem) <= BAND
 
 
-def band_items(N: int, P: int, Q: int) -> int:
+def band_items(problem: ConvProblem) -> int:
     """Work items: bands of an image, or images."""
-    bands, together = bands_of(N, P, Q)
-    return int(N * bands // together)
+    bands, together = bands_of(problem.N, problem.P, problem.Q)
+    return int(problem.N * bands // together)
 
 
-def band_runs(N: int, K: int) -> int:
+def band_runs(problem: ConvProblem) -> int:
     """Planes of the output, where items are images."""
-    return N * K if N >= MAX_CHUNKS else 0
+    return problem.N * problem.K if problem.N >= MAX_CHUNKS else 0
 
 
 @compiled

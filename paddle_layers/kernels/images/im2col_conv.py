@@ -18,6 +18,7 @@ from paddle_layers.kernels.primitives.plane_codegen import MASKS
 from paddle_layers.kernels.primitives.plane_kernels import pack_windows, sum_windows
 from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
+from .conv_tiling import ConvProblem
 from .direct_conv import BAND, pointwise_conv
 
 # The matrix is written once and read by every tile of filters. LeNet's second convolution (12x12 pixels, 8x8 outputs,
@@ -26,47 +27,34 @@ FILTERS = 32
 """Minimum number of filters for im2col."""
 
 
-def whole_windows(N: int, P: int, Q: int, D: int, A: int, B: int, groups: int) -> bool:
-    """Whether there are images for all chunks and one matrix fits into a core's L2 cache, with masked loads."""
+def matrix_suits(problem: ConvProblem) -> bool:
+    """Whether windows have stride 1 and no padding, and one matrix fits into a core's L2 cache, with masked loads."""
+    plain = {*problem.step, *problem.gap} == {1} and not any(problem.ahead) and problem.groups == 1
     # A whole image is one item, so that fewer images would leave threads idle.
-    return MASKS and N >= MAX_CHUNKS and groups == 1 and A * B > 1 and P * Q >= LANES and D * A * B * P * Q <= BAND
+    fills = problem.N >= MAX_CHUNKS and problem.P * problem.Q >= LANES and problem.K >= FILTERS
+    return MASKS and plain and fills and problem.filter_elements > 1 and matrix_numbers(problem) <= BAND + ENTRY
 
 
-def side_by_side(
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int
-) -> bool:  # fmt: skip
-    """Whether windows have stride 1 and are inside the image (no padding)."""
-    return stride * stride_y * dilation * dilation_y == 1 and padding == padding_y == 0
-
-
-def matrix_pays(
-    N: int, K: int, W: int, P: int, Q: int, D: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> bool:  # fmt: skip
+def matrix_pays(problem: ConvProblem) -> bool:
     """Whether im2col saves a fourth of the vectors of a convolution over whole rows of the image."""
-    suits = side_by_side(stride, stride_y, padding, padding_y, dilation, dilation_y)
-    saves = 4 * rounded(P * Q) <= 3 * rounded((P - 1) * W + Q)
-    return suits and saves and K >= FILTERS and whole_windows(N, P, Q, D, A, B, groups)
+    P, Q = problem.P, problem.Q
+    return matrix_suits(problem) and bool(4 * rounded(P * Q) <= 3 * rounded((P - 1) * problem.W + Q))
 
 
-def matrix_pays_back(
-    N: int, K: int, H: int, W: int, P: int, Q: int, D: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> bool:  # fmt: skip
+def matrix_pays_back(problem: ConvProblem) -> bool:
     """Whether col2im saves half of the vectors of the input gradient over all pixels of the image."""
-    suits = side_by_side(stride, stride_y, padding, padding_y, dilation, dilation_y)
-    saves = 2 * rounded(P * Q) <= rounded(H * W)
-    return suits and saves and K >= FILTERS and whole_windows(N, P, Q, D, A, B, groups)
+    saves = 2 * rounded(problem.P * problem.Q) <= rounded(problem.H * problem.W)
+    return matrix_suits(problem) and bool(saves)
 
 
-def images(N: int) -> int:
+def images(problem: ConvProblem) -> int:
     """Work items: one per image."""
-    return N
+    return problem.N
 
 
-def matrix_numbers(D: int, A: int, B: int, P: int, Q: int) -> int:
+def matrix_numbers(problem: ConvProblem) -> int:
     """Scratch elements of a chunk: a table entry, and the matrix."""
-    return ENTRY + D * A * B * P * Q
+    return ENTRY + problem.D * problem.filter_elements * problem.P * problem.Q
 
 
 @compiled

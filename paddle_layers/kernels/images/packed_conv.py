@@ -13,7 +13,7 @@ from paddle_layers.kernels.primitives.memory_ops import set_entry
 from paddle_layers.kernels.primitives.microkernels import ENTRY, ROWS, VECTOR, vectors_of
 from paddle_layers.kernels.primitives.scratch import chunk_of
 
-from .conv_tiling import image_parts, one_pixel
+from .conv_tiling import ConvProblem, image_parts, one_pixel
 from .direct_conv import forward_layout, tile_sums
 from .padded_planes import SLACK, pack_plane, plane_size, take_rows
 
@@ -23,23 +23,15 @@ RUNS = 3
 """Minimum number of filter runs per image for packing its planes once."""
 
 
-def few_images(
-    N: int, K: int, H: int, W: int, P: int, Q: int, A: int, B: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> bool:  # fmt: skip
+def few_images(problem: ConvProblem) -> bool:
     """Whether the two-launch kernels accept a convolution; 1x1 windows are read without packing."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    return image_parts(N, 1, K, P * Q) >= RUNS and not one_pixel(geometry, P, Q)
+    several = image_parts(problem.N, 1, problem.K, problem.P * problem.Q) >= RUNS
+    return bool(several and not one_pixel(problem.geometry, problem.P, problem.Q))
 
 
-def packing_items() -> int:
-    """Work items of `pack_images`."""
-    return MAX_CHUNKS
-
-
-def filter_runs(N: int, K: int, P: int, Q: int) -> int:
+def filter_runs(problem: ConvProblem) -> int:
     """Work items of `correlate_packed`."""
-    return int(N * image_parts(N, 1, K, P * Q))
+    return int(problem.N * image_parts(problem.N, 1, problem.K, problem.P * problem.Q))
 
 
 @also_in_python
@@ -57,13 +49,10 @@ def sums_numbers(D, P, Q, geometry):
     return geometry[2] * geometry[3] * ENTRY + ROWS * (depth * pitch + SLACK)
 
 
-def packed_scratch(
-    N: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
-    """Share of the scratch buffer per chunk."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    padded = N * groups * D * packed_image_size(D, P, Q, geometry)[0] + SLACK
+def packed_scratch(problem: ConvProblem) -> int:
+    """Scratch elements per chunk: a share of the packed images, and a chunk of `correlate_packed`."""
+    D, P, Q, geometry = problem.D, problem.P, problem.Q, problem.geometry
+    padded = problem.N * problem.groups * D * packed_image_size(D, P, Q, geometry)[0] + SLACK
     return int(-(-padded // MAX_CHUNKS) + sums_numbers(D, P, Q, geometry))
 
 

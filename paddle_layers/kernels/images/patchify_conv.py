@@ -25,7 +25,7 @@ from paddle_layers.kernels.primitives.memory_ops import (
 from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTORS, gemm_microkernel, rounded, vectors_of
 from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
-from .conv_tiling import FEW, Steps, per_chunk, volume_shape
+from .conv_tiling import FEW, ConvProblem, per_chunk, volume_shape
 from .direct_conv import divisor
 
 BLOCK = VECTORS * LANES
@@ -53,27 +53,24 @@ def fills_vectors(count):
     return 4 * rounded(count) <= 5 * count
 
 
-def separate(Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, step: Steps, ahead: Steps) -> bool:
+def separate(problem: ConvProblem) -> bool:
     """Whether windows of several elements cover everything, each element once."""
+    _, _, _, _, Z, H, W, E, A, B, R, P, Q, _, step, ahead, *_ = problem
     axes = ((Z, E, R, step[0]), (H, A, P, step[1]), (W, B, Q, step[2]))
     covers = all(extent == size * count and (count == 1 or size == by) for extent, size, count, by in axes)
     return E * A * B > 1 and covers and not any(ahead)
 
 
-def windows_suit(
-    Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps, ahead: Steps
-) -> bool:
+def windows_suit(problem: ConvProblem) -> bool:
     """Whether `im2col_gemm` and `col2im_gemm` accept a convolution."""
-    fills = Q >= COLUMNS and bool(fills_vectors(R * P * Q))
-    return groups == 1 and fills and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
+    fills = problem.Q >= COLUMNS and bool(fills_vectors(problem.R * problem.P * problem.Q))
+    return problem.groups == 1 and fills and separate(problem)
 
 
-def filters_suit(
-    K: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps,
-    ahead: Steps,
-) -> bool:  # fmt: skip
+def filters_suit(problem: ConvProblem) -> bool:
     """Whether `im2col_weight_gradient` accepts a convolution."""
-    return groups == 1 and K > LANES and bool(fills_vectors(K)) and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
+    fills = problem.K > LANES and bool(fills_vectors(problem.K))
+    return problem.groups == 1 and fills and separate(problem)
 
 
 @also_in_python
@@ -89,26 +86,27 @@ def band_windows(rows):
     return (blocks - 1 | 1) * BLOCK
 
 
-def im2col_items(N: int, K: int) -> int:
+def im2col_items(problem: ConvProblem) -> int:
     """Work items of `im2col_gemm`."""
-    return N * int(channel_runs(N, K, 1))
+    return problem.N * int(channel_runs(problem.N, problem.K, 1))
 
 
-def col2im_items(N: int, D: int, E: int, A: int, B: int) -> int:
+def col2im_items(problem: ConvProblem) -> int:
     """Work items of `col2im_gemm`."""
-    return N * int(channel_runs(N, D, E * A * B))
+    return problem.N * int(channel_runs(problem.N, problem.D, problem.filter_elements))
 
 
-def im2col_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
+def im2col_scratch(problem: ConvProblem) -> int:
     """Scratch elements of a chunk of `im2col_gemm`: a table entry, windows, sums of some rows."""
-    numbers = ENTRY + D * E * A * B * int(band_windows(D * E * A * B)) + ROWS * PIXELS
-    return per_chunk(numbers, N, im2col_items(N, K))
+    elements = problem.D * problem.filter_elements
+    numbers = ENTRY + elements * int(band_windows(elements)) + ROWS * PIXELS
+    return per_chunk(numbers, problem.N, im2col_items(problem))
 
 
-def col2im_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
+def col2im_scratch(problem: ConvProblem) -> int:
     """Scratch elements of a chunk of `col2im_gemm`: a table entry, values of windows, sums of some rows."""
-    numbers = ENTRY + K * int(band_windows(K)) + max(ROWS, B) * PIXELS
-    return per_chunk(numbers, N, col2im_items(N, D, E, A, B))
+    numbers = ENTRY + problem.K * int(band_windows(problem.K)) + max(ROWS, problem.B) * PIXELS
+    return per_chunk(numbers, problem.N, col2im_items(problem))
 
 
 @also_in_python
@@ -120,16 +118,16 @@ def gradient_runs(K, D, elements):
     return runs, wide, divisor(D, max(1, min(MAX_CHUNKS // runs, D * elements // (4 * SHORTEST))))
 
 
-def gradient_items(K: int, D: int, E: int, A: int, B: int) -> int:
+def gradient_items(problem: ConvProblem) -> int:
     """Work items of `im2col_weight_gradient`."""
-    runs, _, parts = gradient_runs(K, D, E * A * B)
+    runs, _, parts = gradient_runs(problem.K, problem.D, problem.filter_elements)
     return int(runs * parts)
 
 
-def gradient_scratch(K: int, D: int, E: int, A: int, B: int) -> int:
+def gradient_scratch(problem: ConvProblem) -> int:
     """Scratch elements of a chunk of `im2col_weight_gradient`: a table, transposed values, sums."""
-    _, wide, parts = gradient_runs(K, D, E * A * B)
-    return int(PIXELS * (ENTRY + wide) + D // parts * E * A * B * wide)
+    _, wide, parts = gradient_runs(problem.K, problem.D, problem.filter_elements)
+    return int(PIXELS * (ENTRY + wide) + problem.D // parts * problem.filter_elements * wide)
 
 
 @copied

@@ -15,7 +15,7 @@ from paddle_layers.kernels.primitives.memory_ops import set_entry, transpose
 from paddle_layers.kernels.primitives.microkernels import ENTRY, VECTOR, VECTORS, gemm_microkernel, vectors_of
 from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 
-from .conv_tiling import one_pixel
+from .conv_tiling import ConvProblem, one_pixel
 from .direct_conv import divisor
 
 # 7x7 pixels fill 49 of 64 lanes (77 %); filters of networks are mostly multiples of 16 and fill all.
@@ -29,15 +29,12 @@ LANES = VECTOR // 4
 """Lanes of a float32 vector."""
 
 
-def small_images(
-    K: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int, training: bool,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> bool:  # fmt: skip
+def small_images(problem: ConvProblem) -> bool:
     """Whether these kernels accept a convolution: pixels would leave lanes empty, and sums are long."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    pixels = P * Q
+    pixels = problem.P * problem.Q
     empty = pixels <= PIXELS and pixels < FILLED * LANES * -(-pixels // LANES)
-    return not training and empty and groups == 1 and min(K, D) >= SHORTEST and bool(one_pixel(geometry, P, Q))
+    long = problem.groups == 1 and min(problem.K, problem.D) >= SHORTEST
+    return not problem.training and empty and long and bool(one_pixel(problem.geometry, problem.P, problem.Q))
 
 
 @also_in_python
@@ -46,25 +43,25 @@ def filter_parts(K):
     return divisor(K, max(1, min(MAX_CHUNKS, K // SHORTEST)))
 
 
-def packed_items(K: int) -> int:
+def packed_items(problem: ConvProblem) -> int:
     """Work items of both kernels."""
-    return int(filter_parts(K))
+    return int(filter_parts(problem.K))
 
 
-def packed_runs(N: int, K: int) -> int:
+def packed_runs(problem: ConvProblem) -> int:
     """Planes of the output, where those of an item are contiguous."""
-    return K if N == 1 else 0
+    return problem.K if problem.N == 1 else 0
 
 
-def packed_numbers(K: int, D: int) -> int:
+def packed_numbers(problem: ConvProblem) -> int:
     """Elements of the packed filters; those of an item fill whole vectors."""
-    parts = int(filter_parts(K))
-    return parts * -(-K // parts // LANES) * LANES * D
+    parts = packed_items(problem)
+    return parts * -(-problem.K // parts // LANES) * LANES * problem.D
 
 
-def sums_of_pixels(P: int, Q: int) -> int:
+def sums_of_pixels(problem: ConvProblem) -> int:
     """Scratch elements of a chunk of `pointwise_conv_small`: a table entry, and the sums of a block of filters."""
-    return ENTRY + P * Q * (VECTORS + 1) * LANES
+    return ENTRY + problem.P * problem.Q * (VECTORS + 1) * LANES
 
 
 @also_in_python

@@ -9,31 +9,17 @@ from paddle_layers.kernels.dense.fully_connected import fc_dweight, fc_dx, fc_y,
 from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.tuned import tuned
 
-from .conv_strategies import BACKWARD, DIRECT_OF_WEIGHT, FORWARD, PATCHES_OF_WEIGHT, Convolution, mirrored, of_images
+from .conv_strategies import BACKWARD, DIRECT_OF_WEIGHT, FORWARD, PATCHES_OF_WEIGHT, Convolution
 from .conv_tiling import MIN_WORK, multiplications
 from .convolutions import PLANES_OF_WEIGHT
 
-operations = mirrored(of_images(multiplications))
+conv_trans = Convolution("conv_trans", images=True, transposed=True)
+operations = conv_trans.host(multiplications)
 
 
 def one_pixel(H: int, W: int, A: int, B: int, P: int, Q: int, groups: int, padding: int, padding_y: int) -> bool:
     """Whether images have one pixel, so that the results are scaled filters."""
     return H * W == groups == 1 and padding + padding_y == 0 and (P, Q) == (A, B)
-
-
-def tiles_of_y(N: int, D: int, A: int, B: int) -> int:
-    """Number of tiles of the output."""
-    return int(tiles(N, D * A * B))
-
-
-def tiles_of_dx(N: int, C: int) -> int:
-    """Number of tiles of the input gradient."""
-    return int(tiles(N, C))
-
-
-def tiles_of_dweight(C: int, D: int, A: int, B: int) -> int:
-    """Number of tiles of the filter gradient."""
-    return int(tiles(C, D * A * B))
 
 
 @compiled
@@ -42,25 +28,41 @@ def matrix(values):
     return values.reshape((values.shape[0], values.size // max(values.shape[0], 1)))
 
 
-@tuned("conv_trans", "conv_trans_y", items=tiles_of_y, work=operations, least=MIN_WORK, when=one_pixel)
+@tuned(
+    "conv_trans",
+    "conv_trans_y",
+    items=lambda N, D, A, B: tiles(N, D * A * B),
+    work=operations,
+    least=MIN_WORK,
+    when=one_pixel,
+)
 @compiled
 def pixel_y(first, last, y, x, weight):
     fc_y(first, last, matrix(y), matrix(x), matrix(weight), False)
 
 
-@tuned("conv_trans", "conv_trans_dx", items=tiles_of_dx, work=operations, least=MIN_WORK, when=one_pixel)
+@tuned(
+    "conv_trans", "conv_trans_dx", items=lambda N, C: int(tiles(N, C)), work=operations, least=MIN_WORK,
+    when=one_pixel,
+)  # fmt: skip
 @compiled
 def pixel_dx(first, last, dx, dy, weight, accumulate):
     fc_dx(first, last, matrix(dx), matrix(dy), matrix(weight), accumulate)
 
 
-@tuned("conv_trans", "conv_trans_dweight", items=tiles_of_dweight, work=operations, least=MIN_WORK, when=one_pixel)
+@tuned(
+    "conv_trans",
+    "conv_trans_dweight",
+    items=lambda C, D, A, B: tiles(C, D * A * B),
+    work=operations,
+    least=MIN_WORK,
+    when=one_pixel,
+)
 @compiled
 def pixel_dweight(first, last, dweight, dy, x, accumulate):
     fc_dweight(first, last, matrix(dweight), matrix(x), matrix(dy), accumulate)
 
 
-conv_trans = Convolution("conv_trans", images=True, transposed=True)
 conv_trans.add("y", *BACKWARD)
 conv_trans.add("dx", *FORWARD)
 conv_trans.add("dweight", PATCHES_OF_WEIGHT, PLANES_OF_WEIGHT, DIRECT_OF_WEIGHT)

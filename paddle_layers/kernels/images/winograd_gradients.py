@@ -21,6 +21,7 @@ from paddle_layers.kernels.primitives.winograd_transforms import (
     transform_pixels,
 )
 
+from .conv_tiling import ConvProblem
 from .winograd import gather
 from .winograd_tiling import SKEW, line_numbers
 
@@ -63,12 +64,10 @@ def all_tiles(N, P, Q):
     return N * ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
 
 
-def gradients_pay(
-    N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int, stride: int, stride_y: int, dilation: int,
-    dilation_y: int,
-) -> bool:  # fmt: skip
+def gradients_pay(problem: ConvProblem) -> bool:
     """Whether `multiply_tiles` is faster than the direct sums over windows."""
-    if (A, B, groups, stride, stride_y, dilation, dilation_y) != (3, 3, 1, 1, 1, 1, 1) or D % LANES > 0:
+    N, K, _, D, _, _, _, _, A, B, _, P, Q, groups, step, _, gap, _ = problem
+    if not A == B == 3 or groups > 1 or {*step, *gap} != {1} or D % LANES > 0:
         return False
     runs, parts = gradient_parts(K, D)
     k, c = K // runs, D // parts
@@ -78,19 +77,19 @@ def gradients_pay(
     return runs * parts > 1 and 6 * work < 5 * ELEMENTS * N * P * Q * k * c
 
 
-def tile_gradient_items(K: int, D: int) -> int:
+def tile_gradient_items(problem: ConvProblem) -> int:
     """Work items of `multiply_tiles`."""
-    runs, parts = gradient_parts(K, D)
+    runs, parts = gradient_parts(problem.K, problem.D)
     return int(runs * parts)
 
 
-def tile_gradient_scratch(K: int, D: int, Q: int) -> int:
+def tile_gradient_scratch(problem: ConvProblem) -> int:
     """Scratch elements of a chunk of `multiply_tiles`."""
-    runs, parts = gradient_parts(K, D)
-    k, c = K // runs, D // parts
+    runs, parts = gradient_parts(problem.K, problem.D)
+    k, c = problem.K // runs, problem.D // parts
     spare = POINTS * SKEW
     blocks = POINTS * (TILES * (1 + LANES + k + c) + k * c) + 4 * spare
-    return ENTRY + EDGE * int(line_numbers(Q)) + blocks + ELEMENTS * LANES
+    return ENTRY + EDGE * int(line_numbers(problem.Q)) + blocks + ELEMENTS * LANES
 
 
 @compiled

@@ -6,7 +6,7 @@ from paddle_layers.kernels.primitives.compile_options import also_in_python
 from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, rounded
 from paddle_layers.kernels.primitives.winograd_transforms import EDGE, POINTS, SIDE
 
-from .conv_tiling import Steps
+from .conv_tiling import ConvProblem
 from .direct_conv import MOST_RUNS
 
 # Each run of filters transforms the image again; this bounds the share of the transforms.
@@ -120,48 +120,23 @@ def tile_numbers(channels, taps, filters, Q):
     return taps * ENTRY + EDGE * line_numbers(Q) + block
 
 
-def tiles_pay(
-    N: int, K: int, D: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps, gap: Steps,
-    training: bool,
-) -> bool:  # fmt: skip
+def tiles_pay(problem: ConvProblem) -> bool:
     """Whether the Winograd kernel accepts a convolution."""
+    N, K, _, D, _, _, _, E, A, B, R, P, Q, groups, step, _, gap, training = problem
     plain = groups == 1 and {*step, *gap} == {1}
     return plain and A == B == 3 and pays(N * R, K, D * E, P, Q, training)
 
 
-def tiles_pay_back(
-    N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, groups: int, step: Steps, gap: Steps,
-    training: bool,
-) -> bool:  # fmt: skip
-    """Whether the Winograd kernel accepts the gradient of the input."""
-    return tiles_pay(N, D, K, E, A, B, Z, H, W, groups, step, gap, training)
-
-
-def winograd_items(N: int, K: int, R: int, P: int, Q: int) -> int:
+def winograd_items(problem: ConvProblem) -> int:
     """Work items of `winograd_conv`."""
-    return int(tile_items(N * R, K, P, Q))
+    return int(tile_items(problem.N * problem.R, problem.K, problem.P, problem.Q))
 
 
-def winograd_items_back(N: int, D: int, Z: int, H: int, W: int) -> int:
-    """The same for the gradient of the input."""
-    return winograd_items(N, D, Z, H, W)
-
-
-def filters_prepared(K: int, D: int, E: int) -> int:
+def filters_prepared(problem: ConvProblem) -> int:
     """Elements of the transformed filters."""
-    return int(filter_numbers(K, D * E))
+    return int(filter_numbers(problem.K, problem.D * problem.E))
 
 
-def filters_prepared_back(K: int, D: int, E: int) -> int:
-    """The same for the gradient of the input."""
-    return filters_prepared(D, K, E)
-
-
-def winograd_scratch(K: int, D: int, E: int, Q: int) -> int:
+def winograd_scratch(problem: ConvProblem) -> int:
     """Scratch elements of a chunk."""
-    return int(tile_numbers(D, E, K, Q))
-
-
-def winograd_scratch_back(K: int, D: int, E: int, W: int) -> int:
-    """The same for the gradient of the input."""
-    return winograd_scratch(D, K, E, W)
+    return int(tile_numbers(problem.D, problem.E, problem.K, problem.Q))
