@@ -5,8 +5,9 @@ import pytest
 
 from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.images import im2col_conv
+from paddle_layers.kernels.primitives.microkernels import ENTRY
 from paddle_layers.kernels.primitives.plane_codegen import MASKS
-from tests.kernels.helpers import from_python
+from tests.kernels.helpers import conv_problem, from_python
 from tests.selection import COMPILER, files_of, later_unless_changed
 
 pytestmark = later_unless_changed(__file__, *COMPILER, *files_of("conv"))
@@ -24,7 +25,7 @@ def test_products_give_the_sums_over_windows_and_their_gradients(H, W):
     dy = rng.standard_normal((ROWS, FILTERS, H - SIZES[0] + 1, W - SIZES[1] + 1))
     windows = np.lib.stride_tricks.sliding_window_view(x, SIZES, axis=(2, 3))
     P, Q = dy.shape[2:]
-    scratch = np.zeros(MAX_CHUNKS * im2col_conv.matrix_numbers(CHANNELS, *SIZES, P, Q))
+    scratch = np.zeros(MAX_CHUNKS * (ENTRY + CHANNELS * SIZES[0] * SIZES[1] * P * Q))
 
     y = np.full(dy.shape, np.nan)
     FORWARD(0, ROWS, y, x, weight, scratch)
@@ -44,16 +45,17 @@ def test_products_give_the_sums_over_windows_and_their_gradients(H, W):
     ("change", "forward", "back"),
     [
         ({}, True, True),  # LeNet's second convolution
-        ({"padding": 2}, False, False),
+        ({"ahead": (0, 0, 2), "Q": 10}, False, False),
+        ({"A": 7, "B": 7, "P": 6, "Q": 6}, True, True),
+        ({"A": 7, "B": 7, "P": 6}, False, False),  # padding at the end only: windows exceed the image
+        ({"A": 7, "B": 7, "Q": 6}, False, False),
         ({"N": 1}, False, False),
         ({"K": 16}, False, False),
         ({"W": 36, "Q": 32}, False, False),  # long rows fill vectors
     ],
 )
 def test_small_images_without_padding_go_this_way(change, forward, back):
-    sizes = {"N": 64, "K": 50, "H": 12, "W": 12, "P": 8, "Q": 8, "D": 20, "A": 5, "B": 5, "groups": 1, **change}
-    steps = {"stride": 1, "stride_y": 1, "padding": 0, "padding_y": 0, "dilation": 1, "dilation_y": 1}
-    given = {**sizes, **steps, **{name: value for name, value in change.items() if name in steps}}
-    sizes = {name: value for name, value in given.items() if name != "H"}
-    assert im2col_conv.matrix_pays(**sizes) == forward
-    assert im2col_conv.matrix_pays_back(**given) == back
+    sizes = {"N": 64, "K": 50, "H": 12, "W": 12, "P": 8, "Q": 8, "D": 20, "A": 5, "B": 5}
+    problem = conv_problem(**{**sizes, **change})
+    assert im2col_conv.matrix_pays(problem) == forward
+    assert im2col_conv.matrix_pays_back(problem) == back

@@ -30,6 +30,8 @@ FILTERS = 32
 def matrix_suits(problem: ConvProblem) -> bool:
     """Whether windows have stride 1 and no padding, and one matrix fits into a core's L2 cache, with masked loads."""
     plain = {*problem.step, *problem.gap} == {1} and not any(problem.ahead) and problem.groups == 1
+    # The padding at the end may be another one.
+    plain = plain and (problem.P + problem.A - 1, problem.Q + problem.B - 1) == (problem.H, problem.W)
     # A whole image is one item, so that fewer images would leave threads idle.
     fills = problem.N >= MAX_CHUNKS and problem.P * problem.Q >= LANES and problem.K >= FILTERS
     return MASKS and plain and fills and problem.filter_elements > 1 and matrix_numbers(problem) <= BAND + ENTRY
