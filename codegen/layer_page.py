@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
@@ -15,6 +14,7 @@ from paddle_layers.define import Example, Input, LayerDefinition, Type
 from paddle_layers.define.checks.rules import rules_of
 from paddle_layers.define.functions.ir import global_names
 from paddle_layers.define.functions.point_functions import HELPERS, Function
+from paddle_layers.define.functions.program import source_of
 from paddle_layers.exchange.onnx_out.forms import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.kernels.selection import tuned_functions
 from paddle_layers.kernels.tuned import point_functions_only
@@ -259,7 +259,7 @@ def network_text(text: str) -> str:
 def source_text(call: Callable[..., Any] | None) -> str:
     """The source of a function; empty without source, as for one typed at a prompt."""
     try:
-        text = inspect.getsource(call) if call is not None else ""
+        text = source_of(call) if call is not None else ""
         # Directives of the formatter say nothing to readers of the page.
         return re.sub(r"  # fmt: (skip|off|on)$", "", text, flags=re.MULTILINE)
     except OSError:

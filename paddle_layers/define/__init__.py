@@ -26,6 +26,7 @@ from .fields.attributes import Attribute, Bool, Choice, Float, Floats, Int, Ints
 from .fields.tensors import Bias, Entries, Input, Numbers, Output, Param, Stat, State, Temp
 from .fields.types import Example, Type
 from .functions.point_functions import double, helper, real
+from .functions.program import with_names
 from .host_functions import entries, infer, onnx, output_types, prepare, result, starts
 from .plugins.installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
 from .plugins.loading import broken_plugin, load_entry_points, load_plugin, plugin_of
@@ -111,4 +112,5 @@ __all__ = [
     "terms_of",
     "transform",
     "update",
+    "with_names",
 ]

@@ -5,13 +5,43 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+import re
 import textwrap
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
 from . import ir
 from .lowering import lowered
+
+
+def with_names(call: Callable[..., Any], name: str, names: Mapping[str, str]) -> Callable[..., Any]:
+    """The same function with other names of arguments and variables, for a layer that calls its tensors otherwise.
+
+    Args:
+        call: A point function.
+        name: Name of the new function.
+        names: Arguments and variables that have another name, and that name.
+
+    Returns:
+        The function, for `each` or `gradient`. Its errors point to the source of `call`.
+
+    Example::
+
+        each(ConvTrans.y)(with_names(conv_dx, "conv_trans_y", {"x": "dy", "dy": "x", ...}))
+    """
+    code = call.__code__
+    variables = tuple(names.get(variable, variable) for variable in code.co_varnames)
+    made = FunctionType(code.replace(co_name=name, co_varnames=variables), call.__globals__, name)
+    vars(made)["__names__"] = {call.__name__: name, **names}
+    return made
+
+
+def source_of(call: Callable[..., Any]) -> str:
+    """The source of a function, with its own names if it is made by `with_names`. Raises `OSError` if there is none."""
+    text, names = inspect.getsource(call), getattr(call, "__names__", {})
+    return re.sub(r"\b[^\W\d]\w*", lambda name: names.get(name[0], name[0]), text) if names else text
 
 
 class Program:
@@ -38,7 +68,7 @@ class Program:
     @classmethod
     def of(cls, call: Callable[..., Any]) -> Program:
         """The parsed source of a function. Raises `OSError` if there is no source."""
-        return cls.parse(inspect.getsource(call), (call.__code__.co_filename, call.__code__.co_firstlineno))
+        return cls.parse(source_of(call), (call.__code__.co_filename, call.__code__.co_firstlineno))
 
     @classmethod
     def build(cls, name: str, arguments: Iterable[str], body: list[ast.stmt], origin: Program | None = None) -> Program:

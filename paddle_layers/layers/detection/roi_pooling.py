@@ -152,10 +152,7 @@ class RoiAlign:
     )
 
 
-@infer(RoiAlign)
-def roi_align_box(K):
-    check_corners(K, "box")
-    return {}
+infer(RoiAlign)(roi_pool_box)
 
 
 @helper

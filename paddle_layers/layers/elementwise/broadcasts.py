@@ -98,10 +98,7 @@ class Div:
     )
 
 
-@infer(Div)
-def div_check(x, other, C, B, J):
-    check_spread(x, other, C, B, J)
-    return {}
+infer(Div)(mul_check)
 
 
 @each(Div.y)
@@ -152,10 +149,7 @@ class Add:
     )
 
 
-@infer(Add)
-def add_check(x, other, C, B, J):
-    check_spread(x, other, C, B, J)
-    return {}
+infer(Add)(mul_check)
 
 
 @each(Add.y)
@@ -203,10 +197,7 @@ class Sub:
     )
 
 
-@infer(Sub)
-def sub_check(x, other, C, B, J):
-    check_spread(x, other, C, B, J)
-    return {}
+infer(Sub)(mul_check)
 
 
 @each(Sub.y)

@@ -14,10 +14,11 @@ from paddle_layers.define import (
     infer,
     layer,
     onnx,
+    with_names,
 )
 from paddle_layers.layers.axes import for_each_axis
 from paddle_layers.layers.images.convolutions import check_groups, positions
-from paddle_layers.layers.images.transposed_convolutions import enlarged
+from paddle_layers.layers.images.transposed_convolutions import EXCHANGED, enlarged
 
 UNITS = ("planes", "rows", "columns")
 """What the axes of a volume count, in their order."""
@@ -236,61 +237,10 @@ def conv3d_trans_numbers(C, Z, H, W, num_filters, filter_size, stride, padding, 
     }  # fmt: skip
 
 
-@each(Conv3dTrans.y)
-def conv3d_trans_y(n, k, r, p, q, x, weight, C, Z, H, W, D, E, A, B, step, ahead, gap, groups):
-    channels = C // groups
-    first = k // D * channels
-    total = 0.0
-    for e in range(E):
-        back = r + ahead[0] - e * gap[0]
-        # Between two strides there is no element of the input.
-        if back >= 0 and back % step[0] == 0 and back // step[0] < Z:
-            for a in range(A):
-                top = p + ahead[1] - a * gap[1]
-                if top >= 0 and top % step[1] == 0 and top // step[1] < H:
-                    for b in range(B):
-                        left = q + ahead[2] - b * gap[2]
-                        if left >= 0 and left % step[2] == 0 and left // step[2] < W:
-                            for c in range(first, first + channels):
-                                value = x[n, c, back // step[0], top // step[1], left // step[2]]
-                                total += value * weight[c, k % D, e, a, b]
-    return total
-
-
-@gradient(Conv3dTrans.x)
-def conv3d_trans_dx(n, c, z, h, w, dy, weight, C, D, E, A, B, R, P, Q, step, ahead, gap, groups):
-    first = c // (C // groups) * D
-    total = 0.0
-    for d in range(D):
-        for e in range(E):
-            r = z * step[0] - ahead[0] + e * gap[0]
-            if 0 <= r < R:
-                for a in range(A):
-                    p = h * step[1] - ahead[1] + a * gap[1]
-                    if 0 <= p < P:
-                        for b in range(B):
-                            q = w * step[2] - ahead[2] + b * gap[2]
-                            if 0 <= q < Q:
-                                total += dy[n, first + d, r, p, q] * weight[c, d, e, a, b]
-    return total
-
-
-@gradient(Conv3dTrans.weight)
-def conv3d_trans_dweight(c, d, e, a, b, dy, x, N, C, Z, H, W, D, R, P, Q, step, ahead, gap, groups):
-    k = c // (C // groups) * D + d
-    total = 0.0
-    for n in range(N):
-        for z in range(Z):
-            r = z * step[0] - ahead[0] + e * gap[0]
-            if 0 <= r < R:
-                for h in range(H):
-                    p = h * step[1] - ahead[1] + a * gap[1]
-                    if 0 <= p < P:
-                        for w in range(W):
-                            q = w * step[2] - ahead[2] + b * gap[2]
-                            if 0 <= q < Q:
-                                total += x[n, c, z, h, w] * dy[n, k, r, p, q]
-    return total
+VOLUMES_EXCHANGED = {**EXCHANGED, "z": "r", "r": "z", "Z": "R", "R": "Z"}
+each(Conv3dTrans.y)(with_names(conv3d_dx, "conv3d_trans_y", VOLUMES_EXCHANGED))
+gradient(Conv3dTrans.x)(with_names(conv3d_y, "conv3d_trans_dx", VOLUMES_EXCHANGED))
+gradient(Conv3dTrans.weight)(with_names(conv3d_dweight, "conv3d_trans_dweight", VOLUMES_EXCHANGED))
 
 
 @onnx(Conv3dTrans)

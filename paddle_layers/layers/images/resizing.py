@@ -183,12 +183,7 @@ class NearestInterp:
     )
 
 
-@infer(NearestInterp)
-def nearest_interp_sizes(H, W, out_size, out_size_y, scale, scale_y):
-    return {
-        "P": resized(H, out_size_y, scale_y, "out_size_y", "scale_y", "rows"),
-        "Q": resized(W, out_size, scale, "out_size", "scale", "columns"),
-    }
+infer(NearestInterp)(bilinear_interp_sizes)
 
 
 @each(NearestInterp.y)

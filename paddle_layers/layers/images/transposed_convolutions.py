@@ -1,8 +1,22 @@
 """2-D transposed convolution."""
 
-from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each, gradient, infer, layer, onnx, require
+from paddle_layers.define import (
+    Bias,
+    Example,
+    Input,
+    Int,
+    Output,
+    Param,
+    each,
+    gradient,
+    infer,
+    layer,
+    onnx,
+    require,
+    with_names,
+)
 
-from .convolutions import check_groups
+from .convolutions import check_groups, conv_dweight, conv_dx, conv_y
 
 
 @layer(
@@ -109,58 +123,14 @@ def enlarged(
     return whole - 2 * padding
 
 
-@each(ConvTrans.y)
-def conv_trans_y(
-    n, k, p, q, x, weight, C, H, W, D, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
-):
-    channels = C // groups
-    first = k // D * channels
-    total = 0.0
-    for a in range(A):
-        top = p + padding_y - a * dilation_y
-        # Between two strides there is no element of the input.
-        if top >= 0 and top % stride_y == 0 and top // stride_y < H:
-            for b in range(B):
-                left = q + padding - b * dilation
-                if left >= 0 and left % stride == 0 and left // stride < W:
-                    for c in range(first, first + channels):
-                        total += x[n, c, top // stride_y, left // stride] * weight[c, k % D, a, b]
-    return total
-
-
-@gradient(ConvTrans.x)
-def conv_trans_dx(
-    n, c, h, w, dy, weight, C, D, A, B, P, Q, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
-):
-    first = c // (C // groups) * D
-    total = 0.0
-    for d in range(D):
-        for a in range(A):
-            p = h * stride_y - padding_y + a * dilation_y
-            # Positions that the padding removed have no gradient.
-            if 0 <= p < P:
-                for b in range(B):
-                    q = w * stride - padding + b * dilation
-                    if 0 <= q < Q:
-                        total += dy[n, first + d, p, q] * weight[c, d, a, b]
-    return total
-
-
-@gradient(ConvTrans.weight)
-def conv_trans_dweight(
-    c, d, a, b, dy, x, N, C, H, W, D, P, Q, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
-):
-    k = c // (C // groups) * D + d
-    total = 0.0
-    for n in range(N):
-        for h in range(H):
-            p = h * stride_y - padding_y + a * dilation_y
-            if 0 <= p < P:
-                for w in range(W):
-                    q = w * stride - padding + b * dilation
-                    if 0 <= q < Q:
-                        total += x[n, c, h, w] * dy[n, k, p, q]
-    return total
+# The convolution with input and output exchanged.
+EXCHANGED = {
+    "x": "dy", "dy": "x", "c": "k", "k": "c", "h": "p", "p": "h", "w": "q", "q": "w", "filters": "channels",
+    "C": "K", "K": "C", "H": "P", "P": "H", "W": "Q", "Q": "W",
+}  # fmt: skip
+each(ConvTrans.y)(with_names(conv_dx, "conv_trans_y", EXCHANGED))
+gradient(ConvTrans.x)(with_names(conv_y, "conv_trans_dx", EXCHANGED))
+gradient(ConvTrans.weight)(with_names(conv_dweight, "conv_trans_dweight", EXCHANGED))
 
 
 @onnx(ConvTrans)

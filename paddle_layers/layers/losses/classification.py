@@ -162,10 +162,7 @@ class SoftmaxWithLoss:
     )
 
 
-@infer(SoftmaxWithLoss)
-def softmax_with_loss_labels(label, C, ignore_label):
-    check_labels_or_ignored(label, C, ignore_label)
-    return {}
+infer(SoftmaxWithLoss)(cross_entropy_labels)
 
 
 @each(SoftmaxWithLoss.peak, SoftmaxWithLoss.norm)
@@ -184,10 +181,7 @@ def softmax_with_loss_moments(n, i, x, C):
     return peak, math.log1p(others + ties)
 
 
-@each(SoftmaxWithLoss.counted)
-def softmax_with_loss_counted(n, i, label, ignore_label, normalization):
-    ignored = ignore_label is not None and label[n, i] == ignore_label
-    return counted_label(i, ignored, normalization == "VALID", normalization == "FULL", normalization == "BATCH_SIZE")
+each(SoftmaxWithLoss.counted)(cross_entropy_counted)
 
 
 @each(SoftmaxWithLoss.loss)

@@ -84,10 +84,7 @@ class PerceptronLoss:
     )
 
 
-@infer(PerceptronLoss)
-def perceptron_loss_labels(label, C):
-    check_labels(label, C)
-    return {}
+infer(PerceptronLoss)(hinge_loss_labels)
 
 
 @each(PerceptronLoss.best)

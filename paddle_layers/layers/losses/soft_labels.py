@@ -15,11 +15,14 @@ from paddle_layers.define import (
     infer,
     layer,
     require,
+    with_names,
 )
 from paddle_layers.layers.checks import check_labels_or_ignored
 from paddle_layers.layers.helpers import times
 
-from .loss_helpers import counted_label, excess, ignored_label, normalization_choice
+from .classification import cross_entropy_counted, softmax_with_loss_moments
+from .ctc import ctc_moments
+from .loss_helpers import excess, ignored_label, normalization_choice
 
 
 @helper
@@ -104,19 +107,9 @@ class SoftlabelSoftmaxCost:
     )
 
 
-@each(SoftlabelSoftmaxCost.peak, SoftlabelSoftmaxCost.norm)
-def softlabel_softmax_cost_moments(n, x, C):
-    peak = x[n, 0]
-    for c in range(1, C):
-        peak = max(peak, x[n, c])
-    others = 0.0
-    ties = -1.0
-    for c in range(C):
-        if x[n, c] == peak:
-            ties += 1.0
-        else:
-            others += math.exp(x[n, c] - peak)
-    return peak, math.log1p(others + ties)
+each(SoftlabelSoftmaxCost.peak, SoftlabelSoftmaxCost.norm)(
+    with_names(ctc_moments, "softlabel_softmax_cost_moments", {"t": "n"})
+)
 
 
 @each(SoftlabelSoftmaxCost.cost)
@@ -187,25 +180,8 @@ def infogain_loss_sizes(label, C, ignore_label):
     return {"K": C}
 
 
-@each(InfogainLoss.peak, InfogainLoss.norm)
-def infogain_loss_moments(n, i, x, C):
-    peak = x[n, 0, i]
-    for c in range(1, C):
-        peak = max(peak, x[n, c, i])
-    others = 0.0
-    ties = -1.0
-    for c in range(C):
-        if x[n, c, i] == peak:
-            ties += 1.0
-        else:
-            others += math.exp(x[n, c, i] - peak)
-    return peak, math.log1p(others + ties)
-
-
-@each(InfogainLoss.counted)
-def infogain_loss_counted(n, i, label, ignore_label, normalization):
-    ignored = ignore_label is not None and label[n, i] == ignore_label
-    return counted_label(i, ignored, normalization == "VALID", normalization == "FULL", normalization == "BATCH_SIZE")
+each(InfogainLoss.peak, InfogainLoss.norm)(softmax_with_loss_moments)
+each(InfogainLoss.counted)(cross_entropy_counted)
 
 
 @each(InfogainLoss.cost)

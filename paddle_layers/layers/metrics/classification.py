@@ -281,6 +281,7 @@ def precision_recall_guess(n, i, x, C, threshold):
         if math.isnan(x[n, c, i]):
             return -1
     if C == 1:
+        # Not by a maximum, which a single score would always be.
         return 1 if x[n, 0, i] > threshold else 0
     best = 0
     for c in range(1, C):

@@ -1,7 +1,5 @@
 """Confusion matrix, and mean intersection over union."""
 
-import math
-
 from paddle_layers.define import Example, Float, Input, Int, Stat, Temp, double, each, infer, layer, real, result
 from paddle_layers.layers.checks import check_labels_or_ignored
 
@@ -50,27 +48,8 @@ def confusion_matrix_classes(label, C, ignore_label):
     return {"K": classes, "J": classes}
 
 
-@each(ConfusionMatrix.share)
-def confusion_matrix_share(n, i, label, weight, ignore_label):
-    if ignore_label is not None and label[n, i] == ignore_label:
-        return 0.0
-    return 1.0 if weight is None else weight[n, i]
-
-
-@each(ConfusionMatrix.guess)
-def confusion_matrix_guess(n, i, x, C, threshold):
-    # A maximum would depend on the position of NaN.
-    for c in range(C):
-        if math.isnan(x[n, c, i]):
-            return -1
-    if C == 1:
-        # Not by a maximum, which a single score would always be.
-        return 1 if x[n, 0, i] > threshold else 0
-    best = 0
-    for c in range(1, C):
-        if x[n, c, i] > x[n, best, i]:
-            best = c
-    return best
+each(ConfusionMatrix.share)(precision_recall_share)
+each(ConfusionMatrix.guess)(precision_recall_guess)
 
 
 @each(ConfusionMatrix.counts)

@@ -2,7 +2,21 @@
 
 import numpy as np
 
-from paddle_layers.define import Example, Input, Output, Param, Temp, each, fill, gradient, infer, layer, onnx, require
+from paddle_layers.define import (
+    Example,
+    Input,
+    Output,
+    Param,
+    Temp,
+    each,
+    fill,
+    gradient,
+    infer,
+    layer,
+    onnx,
+    require,
+    with_names,
+)
 
 from .gates import (
     activate,
@@ -15,6 +29,8 @@ from .gates import (
     reset_after_switch,
     reverse_switch,
 )
+from .gru_cell import gru_step_dbias, gru_step_dweight, gru_step_dx
+from .simple_rnn import recurrent_past
 
 
 @layer(
@@ -183,20 +199,12 @@ def grumemory_deltas(
         next_ = t
 
 
-@each(Grumemory.past)
-def grumemory_past(t, k, s, y, initial, before_of):
-    # Shifted once, so that the gradient of the weight is a plain product over all steps.
-    if before_of[t] >= 0:
-        return y[before_of[t], k]
-    return 0.0 if initial is None else initial[s, k]
+each(Grumemory.past)(with_names(recurrent_past, "grumemory_past", {}))
 
 
-@gradient(Grumemory.x)
-def grumemory_dx(t, d, update_delta, reset_delta, candidate_delta, K):
-    k = d % K
-    if d < K:
-        return update_delta[t, k]
-    return reset_delta[t, k] if d < 2 * K else candidate_delta[t, k]
+# The gradients of the step over all rows.
+ROWS = {"n": "t", "N": "T", "previous": "past"}
+gradient(Grumemory.x)(with_names(gru_step_dx, "grumemory_dx", ROWS))
 
 
 @gradient(Grumemory.initial)
@@ -218,32 +226,8 @@ def grumemory_dinitial(
     return total
 
 
-@gradient(Grumemory.weight)
-def grumemory_dweight(
-    k, d, past, recalled, update_delta, reset_delta, recalled_delta, candidate_delta, reset_after, K, T
-):  # fmt: skip
-    j = d % K
-    total = 0.0
-    for t in range(T):
-        if d < 2 * K:
-            total += past[t, k] * (update_delta[t, j] if d < K else reset_delta[t, j])
-        elif reset_after:
-            total += past[t, k] * recalled_delta[t, j]
-        else:
-            total += recalled[t, k] * candidate_delta[t, j]
-    return total
-
-
-@gradient(Grumemory.bias)
-def grumemory_dbias(b, update_delta, reset_delta, recalled_delta, candidate_delta, K, T):
-    k = b % K
-    total = 0.0
-    for t in range(T):
-        if b < 2 * K:
-            total += update_delta[t, k] if b < K else reset_delta[t, k]
-        else:
-            total += candidate_delta[t, k] if b < 3 * K else recalled_delta[t, k]
-    return total
+gradient(Grumemory.weight)(with_names(gru_step_dweight, "grumemory_dweight", ROWS))
+gradient(Grumemory.bias)(with_names(gru_step_dbias, "grumemory_dbias", ROWS))
 
 
 @onnx(Grumemory)

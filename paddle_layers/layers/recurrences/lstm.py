@@ -2,7 +2,20 @@
 
 import numpy as np
 
-from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer, onnx
+from paddle_layers.define import (
+    Bool,
+    Example,
+    Input,
+    Output,
+    Param,
+    Temp,
+    each,
+    gradient,
+    infer,
+    layer,
+    onnx,
+    with_names,
+)
 
 from .gates import (
     activate,
@@ -14,6 +27,8 @@ from .gates import (
     onnx_recurrence,
     reverse_switch,
 )
+from .lstm_cell import lstm_step_dx
+from .simple_rnn import recurrent_past
 
 
 @layer(
@@ -181,20 +196,10 @@ def lstmemory_deltas(
     )
 
 
-@each(Lstmemory.past)
-def lstmemory_past(t, k, s, y, initial, before_of):
-    # Shifted once, so that the gradient of the weight is a plain product over all steps.
-    if before_of[t] >= 0:
-        return y[before_of[t], k]
-    return 0.0 if initial is None else initial[s, k]
+each(Lstmemory.past)(with_names(recurrent_past, "lstmemory_past", {}))
 
 
-@gradient(Lstmemory.x)
-def lstmemory_dx(t, d, candidate_delta, input_delta, forget_delta, output_delta, K):
-    k = d % K
-    if d < 2 * K:
-        return candidate_delta[t, k] if d < K else input_delta[t, k]
-    return forget_delta[t, k] if d < 3 * K else output_delta[t, k]
+gradient(Lstmemory.x)(with_names(lstm_step_dx, "lstmemory_dx", {"n": "t"}))
 
 
 @gradient(Lstmemory.initial)

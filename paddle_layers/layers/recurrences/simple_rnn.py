@@ -75,6 +75,7 @@ def recurrent_delta(t, k, after, y, dy, delta, weight, act, K):
 
 @each(Recurrent.past)
 def recurrent_past(t, k, s, y, initial, before_of):
+    # Shifted once, so that the gradient of the weight is a plain product over all steps.
     if before_of[t] >= 0:
         return y[before_of[t], k]
     return 0.0 if initial is None else initial[s, k]
