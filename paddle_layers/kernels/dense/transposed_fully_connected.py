@@ -5,7 +5,6 @@ The output is what `fc` computes as its input gradient, and the input gradient w
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.tuned import tuned
 
 from .fully_connected import MIN_WORK, fc_dweight, fc_dx, fc_y, rows_of_y, tiles, tiles_of_y
@@ -65,19 +64,13 @@ register_gradient(
 )  # fmt: skip
 
 
-@tuned("trans_fc", "trans_fc_y", items=tiles_of_y, work=multiplications, least=MIN_WORK)
-@compiled
-def trans_fc_y(first, last, y, x, weight):
-    fc_dx(first, last, y, x, weight, False)
-
-
-@tuned("trans_fc", "trans_fc_dx", items=tiles_of_dx, work=multiplications, least=MIN_WORK)
-@compiled
-def trans_fc_dx(first, last, dx, dy, weight, accumulate):
-    fc_y(first, last, dx, dy, weight, accumulate)
-
-
-@tuned("trans_fc", "trans_fc_dweight", items=tiles_of_dweight, work=multiplications, least=MIN_WORK)
-@compiled
-def trans_fc_dweight(first, last, dweight, x, dy, accumulate):
-    fc_dweight(first, last, dweight, dy, x, accumulate)
+tuned(
+    "trans_fc", "trans_fc_y", items=tiles_of_y, work=multiplications, least=MIN_WORK, arguments={"dx": "y", "dy": "x"}
+)(fc_dx)
+tuned(
+    "trans_fc", "trans_fc_dx", items=tiles_of_dx, work=multiplications, least=MIN_WORK, arguments={"y": "dx", "x": "dy"}
+)(fc_y)
+tuned(
+    "trans_fc", "trans_fc_dweight", items=tiles_of_dweight, work=multiplications, least=MIN_WORK,
+    arguments={"x": "dy", "dy": "x"},
+)(fc_dweight)  # fmt: skip

@@ -81,19 +81,11 @@ def div_dother(first, last, dother, dy, x, other, accumulate):
                 into[0] -= dot(delta, divided, dother.dtype.type(0)) / (divisor[0] * divisor[0])
 
 
-@tuned("add", "add_dother", items=each_row, work=numbers, least=MIN_WORK)
+@tuned("add", "add_dother", items=each_row, work=numbers, least=MIN_WORK, arguments={"sign": "1"})
+@tuned("sub", "sub_dother", items=each_row, work=numbers, least=MIN_WORK, arguments={"sign": "-1"})
 @compiled
-def add_dother(first, last, dother, dy, accumulate):
+def sum_dother(first, last, dother, dy, sign, accumulate):
     for n in range(first, last):
         if not accumulate:
             dother[n] = 0
-        add_up(dother[n], dy[n], dother.dtype.type(1))
-
-
-@tuned("sub", "sub_dother", items=each_row, work=numbers, least=MIN_WORK)
-@compiled
-def sub_dother(first, last, dother, dy, accumulate):
-    for n in range(first, last):
-        if not accumulate:
-            dother[n] = 0
-        add_up(dother[n], dy[n], dother.dtype.type(-1))
+        add_up(dother[n], dy[n], dother.dtype.type(sign))

@@ -263,40 +263,12 @@ def interpolate_back(first, last, dx, dy, accumulate, scratch, aligned):
                 shortened(target, (plane * H + h) * W, sums, result, table, W, terms, picks, accumulate, one)
 
 
-@tuned(
-    "bilinear_interp", "bilinear_interp_y", items=tile_count, runs=planes, scratch=forward_scratch, work=numbers,
-    least=MIN_WORK, when=aligned,
-)  # fmt: skip
-@compiled
-def aligned_y(first, last, y, x, scratch):
-    interpolate(first, last, y, x, scratch, True)
-
-
-@tuned(
-    "bilinear_interp", "bilinear_interp_y", items=tile_count, runs=planes, scratch=forward_scratch, work=numbers,
-    least=MIN_WORK, when=half_pixel,
-)  # fmt: skip
-@compiled
-def half_pixel_y(first, last, y, x, scratch):
-    interpolate(first, last, y, x, scratch, False)
-
-
-@tuned(
-    "bilinear_interp", "bilinear_interp_dx", items=tile_count, runs=planes, scratch=backward_scratch, work=numbers,
-    least=MIN_WORK, when=aligned,
-)  # fmt: skip
-@compiled
-def aligned_dx(first, last, dx, dy, accumulate, scratch):
-    interpolate_back(first, last, dx, dy, accumulate, scratch, True)
-
-
-@tuned(
-    "bilinear_interp", "bilinear_interp_dx", items=tile_count, runs=planes, scratch=backward_scratch, work=numbers,
-    least=MIN_WORK, when=half_pixel,
-)  # fmt: skip
-@compiled
-def half_pixel_dx(first, last, dx, dy, accumulate, scratch):
-    interpolate_back(first, last, dx, dy, accumulate, scratch, False)
+for _when, _aligned in ((aligned, "1"), (half_pixel, "0")):
+    for _target, _kernel, _scratch in (("y", interpolate, forward_scratch), ("dx", interpolate_back, backward_scratch)):
+        tuned(
+            "bilinear_interp", f"bilinear_interp_{_target}", items=tile_count, runs=planes, scratch=_scratch,
+            work=numbers, least=MIN_WORK, when=_when, arguments={"aligned": _aligned},
+        )(_kernel)  # fmt: skip
 
 
 @tuned(
