@@ -172,6 +172,7 @@ class Ingredient(NamedTuple):
 
 def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, Any]:
     """The values of the template `layer.md.j2`; functions without a formula are shown as source."""
+    hooks = (source_text(layer.hooks.get(name), layer.owner.__name__) for name in ("infer", "output_types"))
     return {
         "layer": layer.message,
         "summary": layer.summary,
@@ -187,7 +188,7 @@ def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, 
         "helpers": _helpers([f.call for f in layer.functions]),
         "bias": _bias(layer),
         "sizes": list(_sizes(layer)),
-        "inference": [text for name in ("infer", "output_types") if (text := source_text(layer.hooks.get(name)))],
+        "inference": list(filter(None, hooks)),
         "tuned": tuned_functions(layer.name),
         "made_of": list(_made_of(layer)),
         "body": source_text(layer.hooks.get("body")),
@@ -256,14 +257,20 @@ def network_text(text: str) -> str:
     return "\n".join([text.strip(), "", *rows])
 
 
-def source_text(call: Callable[..., Any] | None) -> str:
-    """The source of a function; empty without source, as for one typed at a prompt."""
+def source_text(call: Callable[..., Any] | None, owner: str = "") -> str:
+    """The source of a function; empty without source, as for one typed at a prompt.
+
+    A function that `owner` shares with another layer is shown without its decorator, which names that layer.
+    """
     try:
         text = source_of(call) if call is not None else ""
-        # Directives of the formatter say nothing to readers of the page.
-        return re.sub(r"  # fmt: (skip|off|on)$", "", text, flags=re.MULTILINE)
     except OSError:
         return ""
+    decorators, def_, rest = text.partition("def ")
+    if owner and not re.search(rf"\b{owner}\b", decorators):
+        text = def_ + rest
+    # Directives of the formatter say nothing to readers of the page.
+    return re.sub(r"  # fmt: (skip|off|on)$", "", text, flags=re.MULTILINE)
 
 
 def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> FunctionSection:
@@ -278,7 +285,8 @@ def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Functi
             title += ", summed"
     if function.role == "update":
         title += ", after a training step"
-    return FunctionSection(title, formula(layer, function) if formulas else None, source_text(function.call))
+    source = source_text(function.call, layer.owner.__name__)
+    return FunctionSection(title, formula(layer, function) if formulas else None, source)
 
 
 def _helpers(calls: Iterable[Callable[..., Any]]) -> list[str]:
