@@ -11,11 +11,13 @@ fifth of the compile time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from llvmlite import ir
 from llvmlite.binding import Linkage
-from numba import njit
+from numba import njit, types
 from numba._dynfunc import make_function
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, DefaultPassBuilder
@@ -24,7 +26,7 @@ from numba.core.inline_closurecall import InlineWorker
 from numba.core.ir import Scope
 from numba.core.typed_passes import NativeLowering, NopythonRewrites
 from numba.core.untyped_passes import InlineInlinables
-from numba.extending import register_jitable
+from numba.extending import intrinsic, register_jitable
 
 
 class PartLibrary(JITCodeLibrary):
@@ -180,3 +182,45 @@ once: Any = register_jitable(error_model="numpy", **INNER)
 """Compiled once for all callers; other functions are specialized for every constant that a caller passes."""
 also_in_python: Any = register_jitable(**INNER)
 """Also callable by the host."""
+
+
+def llvm_code(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorator of a function that emits the code of its calls in compiled functions, which have this signature.
+
+    It is called as `emit(builder, *arguments)` and returns the value of the result, if there is one.
+    """
+    return lambda emit: _emitted(emit, 1, lambda _given: (signature, emit))
+
+
+def llvm_memory_code(emit: Callable[..., Any]) -> Any:
+    """As `llvm_code`, for calls with addresses and integers, and last a 1 in the precision of the elements.
+
+    The function is called as `emit(builder, real, size, *integers)`, with the type of the elements and its bytes.
+    """
+
+    def of_precision(given: tuple[Any, ...]) -> tuple[Any, Callable[..., Any]]:
+        real, size = (ir.FloatType(), 4) if given[-1] == types.float32 else (ir.DoubleType(), 8)
+        signature = types.void(*[types.int64] * (len(given) - 1), given[-1])
+        return signature, lambda builder, *arguments: emit(builder, real, size, *arguments[:-1])
+
+    return _emitted(emit, 3, of_precision, "one")
+
+
+def _emitted(emit: Callable[..., Any], own: int, choose: Callable[..., Any], *last: str) -> Any:
+    """An intrinsic with the parameters of `emit` after its `own` ones."""
+
+    def call(_context: Any, *given: Any) -> Any:
+        signature, chosen = choose(given)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            result = chosen(builder, *args)
+            return context.get_dummy_value() if result is None else result
+
+        return signature, codegen
+
+    # numba reads the parameters from the signature.
+    names = ["_context", *[*inspect.signature(emit).parameters][own:], *last]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    vars(call)["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+    call.__name__ = emit.__name__
+    return intrinsic(call)

@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
-from .compile_options import INNER
+from .compile_options import INNER, llvm_code
 
 f32 = np.float32
 ZERO, HALF, ONE, TWO = f32(-0.0), f32(0.5), f32(1), f32(2)
@@ -95,64 +95,44 @@ def _rounded(builder: Any, value: Any) -> Any:
     return builder.sub(builder.bitcast(value, WORD), _word(int(ROUNDING.view(np.int32))))
 
 
-@intrinsic
-def scaled(typingctx: Any, value: Any, octaves: Any) -> Any:
+@llvm_code(types.float32(types.float32, types.float32))
+def scaled(builder: Any, value: Any, octaves: Any) -> Any:
     """`value` times a power of 2, whose exponent has `ROUNDING` added; in two steps, as it may not be a float32."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        whole = _rounded(builder, args[1])
-        # Powers from 2**-149 to 2**128 are needed, but the exponent field only has those from -126 to 127.
-        half = builder.ashr(whole, _word(1))
-        first = builder.fmul(args[0], _power(builder, half))
-        return builder.fmul(first, _power(builder, builder.sub(whole, half)))
-
-    return types.float32(types.float32, types.float32), codegen
+    whole = _rounded(builder, octaves)
+    # Powers from 2**-149 to 2**128 are needed, but the exponent field only has those from -126 to 127.
+    half = builder.ashr(whole, _word(1))
+    first = builder.fmul(value, _power(builder, half))
+    return builder.fmul(first, _power(builder, builder.sub(whole, half)))
 
 
-@intrinsic
-def half_power(typingctx: Any, octaves: Any) -> Any:
+@llvm_code(types.float32(types.float32))
+def half_power(builder: Any, octaves: Any) -> Any:
     """Half of 2 to an integer power, given with `ROUNDING` added."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _power(builder, builder.sub(_rounded(builder, args[0]), _word(1)))
-
-    return types.float32(types.float32), codegen
+    return _power(builder, builder.sub(_rounded(builder, octaves), _word(1)))
 
 
-@intrinsic
-def octave_of(typingctx: Any, value: Any) -> Any:
+@llvm_code(types.float32(types.float32))
+def octave_of(builder: Any, value: Any) -> Any:
     """The binary exponent of a value whose mantissa is normalized to the range from sqrt(1/2) to sqrt(2)."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        # The bits of sqrt(1/2) are subtracted first: the exponent field then changes at sqrt(1/2) times a power of two,
-        # and the arithmetic shift rounds towards minus infinity for negative exponents too.
-        bits = builder.sub(builder.bitcast(args[0], WORD), _word(int(f32(0.5**0.5).view(np.int32))))
-        return builder.sitofp(builder.ashr(bits, _word(23)), REAL)
-
-    return types.float32(types.float32), codegen
+    # The bits of sqrt(1/2) are subtracted first: the exponent field then changes at sqrt(1/2) times a power of two,
+    # and the arithmetic shift rounds towards minus infinity for negative exponents too.
+    bits = builder.sub(builder.bitcast(value, WORD), _word(int(f32(0.5**0.5).view(np.int32))))
+    return builder.sitofp(builder.ashr(bits, _word(23)), REAL)
 
 
-@intrinsic
-def mantissa_of(typingctx: Any, value: Any) -> Any:
+@llvm_code(types.float32(types.float32))
+def mantissa_of(builder: Any, value: Any) -> Any:
     """The mantissa, normalized to the same range."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        bits, root = builder.bitcast(args[0], WORD), _word(int(f32(0.5**0.5).view(np.int32)))
-        fraction = builder.and_(builder.sub(bits, root), _word((1 << 23) - 1))
-        return builder.bitcast(builder.add(fraction, root), REAL)
-
-    return types.float32(types.float32), codegen
+    bits, root = builder.bitcast(value, WORD), _word(int(f32(0.5**0.5).view(np.int32)))
+    fraction = builder.and_(builder.sub(bits, root), _word((1 << 23) - 1))
+    return builder.bitcast(builder.add(fraction, root), REAL)
 
 
-@intrinsic
-def first_half(typingctx: Any, value: Any) -> Any:
+@llvm_code(types.float32(types.float32))
+def first_half(builder: Any, value: Any) -> Any:
     """The upper 12 bits of the mantissa: the square is exact."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        # 12 of 24 bits of the significand remain, so that a product of two such values has at most 24.
-        return builder.bitcast(builder.and_(builder.bitcast(args[0], WORD), _word(-(1 << 12))), REAL)
-
-    return types.float32(types.float32), codegen
+    # 12 of 24 bits of the significand remain, so that a product of two such values has at most 24.
+    return builder.bitcast(builder.and_(builder.bitcast(value, WORD), _word(-(1 << 12))), REAL)
 
 
 INLINED: Any = {"error_model": "numpy", "forceinline": True, **INNER}

@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from paddle_layers.kernels.constants import EPILOGUE_ROWS
 
-from .compile_options import copied
+from .compile_options import copied, llvm_memory_code
 from .microkernels import HOST
 
 # The operations on a vector depend on each other: subtraction, multiply-add, two selections. Four independent vectors
@@ -91,18 +89,11 @@ def epilogue_function(module: Any, nbytes: int, real: Any) -> Any:
     return function
 
 
-@intrinsic
-def apply_epilogue(typingctx, place, count, table, step, one):
+@llvm_memory_code
+def apply_epilogue(builder: Any, real: Any, size: int, place: Any, count: Any, table: Any, step: Any) -> None:
     """Applies the epilogue to `count` sums of a filter at `place`.
 
     `table` is the address of the mean of the filter, `step` the row stride in bytes, `one` is 1 in the precision of the
     sums.
     """
-    signature = types.void(*[types.int64] * 4, one)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real = ir.FloatType() if one == types.float32 else ir.DoubleType()
-        builder.call(epilogue_function(builder.module, HOST.bytes, real), args[:4])
-        return context.get_dummy_value()
-
-    return signature, codegen
+    builder.call(epilogue_function(builder.module, HOST.bytes, real), [place, count, table, step])

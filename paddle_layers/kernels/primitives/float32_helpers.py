@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.extending import intrinsic
+
+from paddle_layers.kernels.primitives.compile_options import llvm_code
 
 from .elementary import OCTAVE_HIGH, OCTAVE_LOW, ONE, PER_OCTAVE, REAL, ROUNDING, WORD, _word, first_half, inlined
 
@@ -58,15 +59,11 @@ The last digits were searched among coefficients accurate to 6e-9, so that round
 """
 
 
-@intrinsic
-def lifted(typingctx: Any, value: Any, octaves: Any) -> Any:
+@llvm_code(types.float32(types.float32, types.float32))
+def lifted(builder: Any, value: Any, octaves: Any) -> Any:
     """`value` times 2 to an integer power plus `LIFT`, by its bits; the exponent is given with `ROUNDING` added."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        more = builder.add(builder.shl(builder.bitcast(args[1], WORD), _word(23)), _word(LIFT << 23))
-        return builder.bitcast(builder.add(builder.bitcast(args[0], WORD), more), REAL)
-
-    return types.float32(types.float32, types.float32), codegen
+    more = builder.add(builder.shl(builder.bitcast(octaves, WORD), _word(23)), _word(LIFT << 23))
+    return builder.bitcast(builder.add(builder.bitcast(value, WORD), more), REAL)
 
 
 @inlined

@@ -5,37 +5,29 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compile_options import once
+from paddle_layers.kernels.primitives.compile_options import llvm_memory_code, once
 
-from .memory_ops import add_1, move_1, place_of, real_of
+from .memory_ops import add_1, move_1, place_of
 from .microkernels import VECTOR
 
 
 def _zipper(count: int, *, adding: bool = False) -> Any:
     """Interleaves two runs of `count` elements, or adds them to the target."""
 
-    def zip_(typingctx: Any, target: Any, one_run: Any, other_run: Any, one: Any) -> Any:
-        signature = types.void(types.int64, types.int64, types.int64, one)
+    @llvm_memory_code
+    def zip_(builder: Any, real: Any, size: int, target: Any, one_run: Any, other_run: Any) -> None:
+        left, right = (builder.load(place_of(builder, at, real, count), align=size) for at in (one_run, other_run))
+        for half in (0, count // 2):
+            order = [lane + part for lane in range(half, half + count // 2) for part in (0, count)]
+            value = builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), count), order))
+            at = builder.add(target, ir.Constant(target.type, 2 * half * size))
+            place = place_of(builder, at, real, count)
+            if adding:
+                value = builder.fadd(builder.load(place, align=size), value)
+            builder.store(value, place, align=size)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            real, size = real_of(one)
-            left, right = (builder.load(place_of(builder, at, real, count), align=size) for at in args[1:3])
-            for half in (0, count // 2):
-                order = [lane + part for lane in range(half, half + count // 2) for part in (0, count)]
-                value = builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), count), order))
-                at = builder.add(args[0], ir.Constant(args[0].type, 2 * half * size))
-                place = place_of(builder, at, real, count)
-                if adding:
-                    value = builder.fadd(builder.load(place, align=size), value)
-                builder.store(value, place, align=size)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return intrinsic(zip_)
+    return zip_
 
 
 _zip_16, _zip_4 = (_zipper(count) for count in (16, 4))
@@ -75,22 +67,16 @@ def interleave_runs(to, left, right, count, adding, size, one):
 def _unzipper(count: int) -> Any:
     """Deinterleaves a run of twice `count` elements into two runs."""
 
-    def unzip(typingctx: Any, one_run: Any, other_run: Any, source: Any, one: Any) -> Any:
-        signature = types.void(types.int64, types.int64, types.int64, one)
+    @llvm_memory_code
+    def unzip(builder: Any, real: Any, size: int, one_run: Any, other_run: Any, source: Any) -> None:
+        places = (source, builder.add(source, ir.Constant(source.type, count * size)))
+        left, right = (builder.load(place_of(builder, at, real, count), align=size) for at in places)
+        for part, target in enumerate((one_run, other_run)):
+            order = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(part, 2 * count, 2)))
+            value = builder.shuffle_vector(left, right, order)
+            builder.store(value, place_of(builder, target, real, count), align=size)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            real, size = real_of(one)
-            places = (args[2], builder.add(args[2], ir.Constant(args[2].type, count * size)))
-            left, right = (builder.load(place_of(builder, at, real, count), align=size) for at in places)
-            for part in (0, 1):
-                order = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(part, 2 * count, 2)))
-                value = builder.shuffle_vector(left, right, order)
-                builder.store(value, place_of(builder, args[part], real, count), align=size)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return intrinsic(unzip)
+    return unzip
 
 
 _unzip_16, _unzip_8, _unzip_4 = (_unzipper(count) for count in (16, 8, 4))
@@ -118,37 +104,30 @@ def deinterleave_run(left, right, of, count, size, one):
             move_1(right + k * size, of + (2 * k + 1) * size, one)
 
 
-@intrinsic
-def deal(typingctx, target, target_step, source, one):
+@llvm_memory_code
+def deal(builder: Any, real: Any, size: int, target: Any, target_step: Any, source: Any) -> None:
     """Six vectors with stride 4: the first from the first element on, the second from the second on, and so on.
 
     Five vectors are read; the strides between those that are written are in bytes.
     """
-    signature = types.void(*[types.int64] * 3, one)
+    count = VECTOR // size
+    whole = target.type
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real, size = real_of(one)
-        count = VECTOR // size
-        whole = args[0].type
+    def parts(begin: int) -> list[Any]:
+        at = [builder.add(source, ir.Constant(whole, begin * size + part * VECTOR)) for part in range(4)]
+        return [builder.load(place_of(builder, place, real, count), align=size) for place in at]
 
-        def parts(begin: int) -> list[Any]:
-            at = [builder.add(args[2], ir.Constant(whole, begin * size + part * VECTOR)) for part in range(4)]
-            return [builder.load(place_of(builder, place, real, count), align=size) for place in at]
+    def picked(left: Any, right: Any, odd: int) -> Any:
+        lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(odd, 2 * count, 2)))
+        return builder.shuffle_vector(left, right, lanes)
 
-        def picked(left: Any, right: Any, odd: int) -> Any:
-            lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(odd, 2 * count, 2)))
-            return builder.shuffle_vector(left, right, lanes)
-
-        dealt = []
-        for begin in (0, 4):
-            # The last two of the six vectors begin four elements later, so that they are the first two of the next four
-            # vectors.
-            one_, two, three, four = parts(begin)
-            halves = [(picked(one_, two, odd), picked(three, four, odd)) for odd in (0, 1)]
-            dealt += [picked(*halves[at % 2], at // 2) for at in range(4 if begin == 0 else 2)]
-        for at, value in enumerate(dealt):
-            place = builder.add(args[0], builder.mul(args[1], ir.Constant(whole, at)))
-            builder.store(value, place_of(builder, place, real, count), align=size)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    dealt = []
+    for begin in (0, 4):
+        # The last two of the six vectors begin four elements later, so that they are the first two of the next four
+        # vectors.
+        one_, two, three, four = parts(begin)
+        halves = [(picked(one_, two, odd), picked(three, four, odd)) for odd in (0, 1)]
+        dealt += [picked(*halves[at % 2], at // 2) for at in range(4 if begin == 0 else 2)]
+    for at, value in enumerate(dealt):
+        place = builder.add(target, builder.mul(target_step, ir.Constant(whole, at)))
+        builder.store(value, place_of(builder, place, real, count), align=size)

@@ -13,7 +13,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compile_options import copied, once
+from paddle_layers.kernels.primitives.compile_options import copied, llvm_code, llvm_memory_code, once
 
 from .microkernels import VECTOR, out_of_line
 
@@ -24,10 +24,6 @@ LANES = 8
 """Elements that are moved at once; shorter rows use halves, quarters and single elements."""
 
 
-def real_of(precision: Any) -> tuple[Any, int]:
-    return (ir.FloatType(), 4) if precision == types.float32 else (ir.DoubleType(), 8)
-
-
 def place_of(builder: Any, address: Any, real: Any, count: int) -> Any:
     return builder.inttoptr(address, ir.VectorType(real, count).as_pointer())
 
@@ -35,25 +31,19 @@ def place_of(builder: Any, address: Any, real: Any, count: int) -> Any:
 def _mover(count: int, *, step: int = 1, first: int = 0, adding: bool = False) -> Any:
     """Copies `count` elements with stride `step` from element `first` on, or adds them to the target."""
 
-    def move(typingctx: Any, target: Any, source: Any, one: Any) -> Any:
-        signature = types.void(types.int64, types.int64, one)
+    @llvm_memory_code
+    def move(builder: Any, real: Any, size: int, target: Any, source: Any) -> None:
+        place = place_of(builder, target, real, count)
+        value = builder.load(place_of(builder, source, real, count * step), align=size)
+        # One wide load and a shuffle instead of a gather, which loads lane by lane.
+        if step > 1:
+            picked = ir.Constant(ir.VectorType(ir.IntType(32), count), [first + k * step for k in range(count)])
+            value = builder.shuffle_vector(value, value, picked)
+        if adding:
+            value = builder.fadd(builder.load(place, align=size), value)
+        builder.store(value, place, align=size)
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            real, size = real_of(one)
-            place = place_of(builder, args[0], real, count)
-            value = builder.load(place_of(builder, args[1], real, count * step), align=size)
-            # One wide load and a shuffle instead of a gather, which loads lane by lane.
-            if step > 1:
-                picked = ir.Constant(ir.VectorType(ir.IntType(32), count), [first + k * step for k in range(count)])
-                value = builder.shuffle_vector(value, value, picked)
-            if adding:
-                value = builder.fadd(builder.load(place, align=size), value)
-            builder.store(value, place, align=size)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return intrinsic(move)
+    return move
 
 
 move_16, move_8, _move_4, _move_2, move_1 = (_mover(count) for count in (16, 8, 4, 2, 1))
@@ -63,33 +53,20 @@ _other_second = _mover(LANES, step=2, first=1)
 _every_second_16, _other_second_16 = (_mover(2 * LANES, step=2, first=first) for first in (0, 1))
 
 
-@intrinsic
-def set_zero(typingctx, target, one):
+@llvm_memory_code
+def set_zero(builder: Any, real: Any, size: int, target: Any) -> None:
     """Writes a zero."""
-    signature = types.void(types.int64, one)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real, size = real_of(one)
-        builder.store(ir.Constant(real, 0.0), builder.inttoptr(args[0], real.as_pointer()), align=size)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    builder.store(ir.Constant(real, 0.0), builder.inttoptr(target, real.as_pointer()), align=size)
 
 
-@intrinsic
-def _fetch(typingctx, address):
+@llvm_code(types.void(types.int64))
+def _fetch(builder: Any, address: Any) -> None:
     """Prefetches a cache line into the L2 cache."""
-    signature = types.void(types.int64)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
-        kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
-        fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
-        # Read, moderate locality, data: L2 instead of L1, where the data would displace what the current tile reads.
-        builder.call(fetch, [builder.inttoptr(args[0], byte), *(ir.Constant(word, value) for value in (0, 2, 1))])
-        return context.get_dummy_value()
-
-    return signature, codegen
+    byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
+    kind = ir.FunctionType(ir.VoidType(), [byte, word, word, word])
+    fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+    # Read, moderate locality, data: L2 instead of L1, where the data would displace what the current tile reads.
+    builder.call(fetch, [builder.inttoptr(address, byte), *(ir.Constant(word, value) for value in (0, 2, 1))])
 
 
 @once
@@ -100,21 +77,15 @@ def fetch_run(of, count, size):
         _fetch(of + byte)
 
 
-@intrinsic
-def set_entry(typingctx, table, index, left, right):
+@llvm_code(types.void(*[types.int64] * 4))
+def set_entry(builder: Any, table: Any, index: Any, left: Any, right: Any) -> None:
     """Writes two integers as an entry of an offset table."""
-    signature = types.void(*[types.int64] * 4)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        whole = ir.IntType(64)
-        place = builder.add(args[0], builder.shl(args[1], ir.Constant(whole, 4)))
-        for value in args[2:]:
-            # Tables are in scratch buffers of float32, which guarantee no alignment of 8 bytes.
-            builder.store(value, builder.inttoptr(place, whole.as_pointer()), align=4)
-            place = builder.add(place, ir.Constant(whole, 8))
-        return context.get_dummy_value()
-
-    return signature, codegen
+    whole = ir.IntType(64)
+    place = builder.add(table, builder.shl(index, ir.Constant(whole, 4)))
+    for value in (left, right):
+        # Tables are in scratch buffers of float32, which guarantee no alignment of 8 bytes.
+        builder.store(value, builder.inttoptr(place, whole.as_pointer()), align=4)
+        place = builder.add(place, ir.Constant(whole, 8))
 
 
 def _get_entry(typingctx: Any, table: Any, index: Any) -> Any:
@@ -271,25 +242,16 @@ def _transposed(builder: Any, rows: list[Any]) -> list[Any]:
     return rows
 
 
-@intrinsic
-def transpose_square(typingctx, target, target_row, source, source_row, one):
+@llvm_memory_code
+def transpose_square(builder, real, size, target, target_row, source, source_row):
     """Transposes a square tile; its side is a vector, the strides between rows are in bytes."""
-    signature = types.void(*[types.int64] * 4, one)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real, size = real_of(one)
-        count = VECTOR // size
-        to, to_row, of, of_row = args[:4]
-        rows = []
-        for _ in range(count):
-            rows.append(builder.load(place_of(builder, of, real, count), align=size))
-            of = builder.add(of, of_row)
-        for column in _transposed(builder, rows):
-            builder.store(column, place_of(builder, to, real, count), align=size)
-            to = builder.add(to, to_row)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    count, rows = VECTOR // size, []
+    for _ in range(count):
+        rows.append(builder.load(place_of(builder, source, real, count), align=size))
+        source = builder.add(source, source_row)
+    for column in _transposed(builder, rows):
+        builder.store(column, place_of(builder, target, real, count), align=size)
+        target = builder.add(target, target_row)
 
 
 @once

@@ -16,9 +16,8 @@ import numpy as np
 from llvmlite import binding, ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compile_options import also_in_python, once
+from paddle_layers.kernels.primitives.compile_options import also_in_python, llvm_code, llvm_memory_code, once
 
 
 class Machine(NamedTuple):
@@ -165,37 +164,25 @@ def shapes(machine: Machine) -> list[tuple[int, int]]:
     return [(high, wide) for high in rows for wide in range(1, machine.vectors + 1)] + [(1, LONG)]
 
 
-@intrinsic
-def out_of_line(typingctx):
+@llvm_code(types.void())
+def out_of_line(builder: Any) -> None:
     """Prevents inlining of the calling function, which would cost seconds of compile time."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.function.attributes.add("noinline")
-        return context.get_dummy_value()
-
-    return types.void(), codegen
+    builder.function.attributes.add("noinline")
 
 
-@intrinsic
-def _tile(typingctx, shape, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate, one):
+@llvm_memory_code
+def _tile(builder, real, size, shape, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate):
     """Calls the tile of a shape, `rows * 16 + vectors`."""
-    signature = types.void(*[types.int64] * (1 + _ARGUMENTS), one)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real = ir.FloatType() if one == types.float32 else ir.DoubleType()
-        end = builder.append_basic_block("tile_end")
-        choice = builder.switch(args[0], end)
-        for rows, vectors in shapes(HOST):
-            function = tile_function(builder.module, HOST, rows, vectors, real)
-            block = builder.append_basic_block("tile")
-            choice.add_case(_constant(rows * 16 + vectors), block)
-            builder.position_at_end(block)
-            builder.call(function, args[1 : 1 + _ARGUMENTS])
-            builder.branch(end)
-        builder.position_at_end(end)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    end = builder.append_basic_block("tile_end")
+    choice = builder.switch(shape, end)
+    for rows, vectors in shapes(HOST):
+        function = tile_function(builder.module, HOST, rows, vectors, real)
+        block = builder.append_basic_block("tile")
+        choice.add_case(_constant(rows * 16 + vectors), block)
+        builder.position_at_end(block)
+        builder.call(function, [outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate])
+        builder.branch(end)
+    builder.position_at_end(end)
 
 
 @once
@@ -277,25 +264,18 @@ DOTS = (9, 3, 1)
 """Numbers of dot products that are computed at once: those of a 3x3 filter, and the remainder of others."""
 
 
-@intrinsic
-def _dots(typingctx, many, vectors, x, table, d, y, one):
+@llvm_memory_code
+def _dots(builder: Any, real: Any, size: int, many: Any, vectors: Any, x: Any, table: Any, d: Any, y: Any) -> None:
     """Calls the function of `many` dot products, one of `DOTS`."""
-    signature = types.void(*[types.int64] * 6, one)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real = ir.FloatType() if one == types.float32 else ir.DoubleType()
-        end = builder.append_basic_block("dots_end")
-        choice = builder.switch(args[0], end)
-        for count in DOTS:
-            block = builder.append_basic_block("dots")
-            choice.add_case(_constant(count), block)
-            builder.position_at_end(block)
-            builder.call(dots_function(builder.module, HOST, count, real), args[1:6])
-            builder.branch(end)
-        builder.position_at_end(end)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    end = builder.append_basic_block("dots_end")
+    choice = builder.switch(many, end)
+    for count in DOTS:
+        block = builder.append_basic_block("dots")
+        choice.add_case(_constant(count), block)
+        builder.position_at_end(block)
+        builder.call(dots_function(builder.module, HOST, count, real), [vectors, x, table, d, y])
+        builder.branch(end)
+    builder.position_at_end(end)
 
 
 @once

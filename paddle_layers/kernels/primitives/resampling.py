@@ -12,9 +12,8 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, once
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, llvm_code, llvm_memory_code, once
 
 from .microkernels import HOST, VECTOR, Machine
 
@@ -107,26 +106,18 @@ def resampling_function(module: Any, machine: Machine, real: Any, picks: bool) -
     return function
 
 
-@intrinsic
-def _resample(typingctx, to, of, table, count, terms, picks, one):
-    signature = types.void(*[types.int64] * _ARGUMENTS, one)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        real = ir.FloatType() if one == types.float32 else ir.DoubleType()
-        given = args[: _ARGUMENTS - 1]
-        read = resampling_function(builder.module, HOST, real, False)
-        if HOST.bytes < 64:
+@llvm_memory_code
+def _resample(builder, real, size, to, of, table, count, terms, picks):
+    given, read = (to, of, table, count, terms), resampling_function(builder.module, HOST, real, False)
+    if HOST.bytes < 64:
+        builder.call(read, given)
+        return
+    picked = resampling_function(builder.module, HOST, real, True)
+    with builder.if_else(builder.icmp_signed("!=", picks, ir.Constant(_I64, 0))) as (yes, no):
+        with yes:
+            builder.call(picked, given)
+        with no:
             builder.call(read, given)
-            return context.get_dummy_value()
-        picked = resampling_function(builder.module, HOST, real, True)
-        with builder.if_else(builder.icmp_signed("!=", args[_ARGUMENTS - 1], ir.Constant(_I64, 0))) as (yes, no):
-            with yes:
-                builder.call(picked, given)
-            with no:
-                builder.call(read, given)
-        return context.get_dummy_value()
-
-    return signature, codegen
 
 
 @once
@@ -138,31 +129,19 @@ def resample(to, of, table, count, terms, picks, one):
     _resample(to, of, table, count, terms, picks, one)
 
 
-@intrinsic
-def _set_whole(typingctx, place, value, one):
+@llvm_memory_code
+def _set_whole(builder: Any, real: Any, size: int, place: Any, value: Any) -> None:
     """Writes an integer of the size of a floating-point value."""
-    signature = types.void(types.int64, types.int64, one)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        kind, value = _I64, args[1]
-        if one == types.float32:
-            kind, value = _I32, builder.trunc(value, _I32)
-        builder.store(value, builder.inttoptr(args[0], kind.as_pointer()), align=4)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    kind = _I64
+    if size == 4:
+        kind, value = _I32, builder.trunc(value, _I32)
+    builder.store(value, builder.inttoptr(place, kind.as_pointer()), align=4)
 
 
-@intrinsic
-def _set_long(typingctx, place, value):
+@llvm_code(types.void(types.int64, types.int64))
+def _set_long(builder: Any, place: Any, value: Any) -> None:
     """Writes an integer of eight bytes."""
-    signature = types.void(types.int64, types.int64)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        builder.store(args[1], builder.inttoptr(args[0], _I64.as_pointer()), align=4)
-        return context.get_dummy_value()
-
-    return signature, codegen
+    builder.store(value, builder.inttoptr(place, _I64.as_pointer()), align=4)
 
 
 @once

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compile_options import compiled, contracted, reordered
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted, llvm_code, reordered
 
 f32 = np.float32
 PER_OCTAVE = f32(1 / math.log(2))
@@ -31,16 +30,12 @@ FLAT = f32(10)
 """Limit from which tanh is 1."""
 
 
-@intrinsic
-def power_of_two(typingctx: Any, exponent: Any) -> Any:
+@llvm_code(types.float32(types.float32))
+def power_of_two(builder: Any, exponent: Any) -> Any:
     """2 to an integer power given as float32, by the bits of the result."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        word = ir.IntType(32)
-        biased = builder.add(builder.fptosi(args[0], word), ir.Constant(word, 127))
-        return builder.bitcast(builder.shl(biased, ir.Constant(word, 23)), ir.FloatType())
-
-    return types.float32(types.float32), codegen
+    word = ir.IntType(32)
+    biased = builder.add(builder.fptosi(exponent, word), ir.Constant(word, 127))
+    return builder.bitcast(builder.shl(biased, ir.Constant(word, 23)), ir.FloatType())
 
 
 @contracted

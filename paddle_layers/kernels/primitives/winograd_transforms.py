@@ -12,8 +12,8 @@ from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
-from numba import types
-from numba.extending import intrinsic
+
+from paddle_layers.kernels.primitives.compile_options import llvm_memory_code
 
 from .microkernels import VECTOR
 
@@ -171,17 +171,11 @@ def transform_function(module: Any, lanes: int, kind: str, real: Any) -> Any:
 
 
 def _transform(kind: str) -> Any:
-    def transform(typingctx: Any, of: Any, of_step: Any, to: Any, to_step: Any, one: Any) -> Any:
-        signature = types.void(*[types.int64] * 4, one)
+    @llvm_memory_code
+    def transform(builder: Any, real: Any, size: int, of: Any, of_step: Any, to: Any, to_step: Any) -> None:
+        builder.call(transform_function(builder.module, VECTOR // size, kind, real), [of, of_step, to, to_step])
 
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            real, size = (ir.FloatType(), 4) if one == types.float32 else (ir.DoubleType(), 8)
-            builder.call(transform_function(builder.module, VECTOR // size, kind, real), args[:4])
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return intrinsic(transform)
+    return transform
 
 
 transform_pixels, transform_elements, transform_outputs, transform_deltas, transform_gradients = map(_transform, KINDS)

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compile_options import compiled
+from paddle_layers.kernels.primitives.compile_options import compiled, llvm_code
 from paddle_layers.runtime.generate.cache import kept
 
 from .atomics import LINE, add_one, exchange, load, wait_for
@@ -37,18 +36,12 @@ MOST_CHUNKS = 63
 """Maximum number of pieces of a launch: one bit each."""
 
 
-@intrinsic
-def call_body(typingctx: Any, address: Any, first: Any, last: Any, pointers: Any, ints: Any, floats: Any) -> Any:
+@llvm_code(types.void(*[types.int64] * 6))
+def call_body(builder: Any, address: Any, first: Any, last: Any, pointers: Any, ints: Any, floats: Any) -> None:
     """Calls the body at an address."""
     i64, void = ir.IntType(64), ir.VoidType()
-    signature = types.void(*[types.int64] * 6)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        function = ir.FunctionType(void, [i64] * 5)
-        builder.call(builder.inttoptr(args[0], function.as_pointer()), list(args[1:]))
-        return context.get_dummy_value()
-
-    return signature, codegen
+    function = ir.FunctionType(void, [i64] * 5)
+    builder.call(builder.inttoptr(address, function.as_pointer()), [first, last, pointers, ints, floats])
 
 
 @compiled

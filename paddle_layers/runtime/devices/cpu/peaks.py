@@ -10,8 +10,9 @@ import numpy as np
 from llvmlite import ir
 from numba import cfunc, float32, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from paddle_layers.kernels.primitives.compile_options import llvm_code
 
 from .arrays import argument
 from .native import ADDRESS, BODY, CHUNKS, COLUMNS, INTS, LENGTH, MOST_CHUNKS, POINTERS, TOTAL
@@ -65,29 +66,24 @@ def _best(body: Any, items: int, threads: int, arrays: list[NDArray[Any]]) -> fl
     return best
 
 
-@intrinsic
-def multiply_adds(typingctx: Any, rounds: Any, place: Any) -> Any:
+@llvm_code(types.void(types.int64, types.int64))
+def multiply_adds(builder: Any, rounds: Any, place: Any) -> None:
     """So many rounds of `CHAINS` vector multiply-adds on the data at an address."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        vector = ir.VectorType(ir.FloatType(), LANES)
-        address = builder.inttoptr(args[1], vector.as_pointer())
-        factor = builder.load(address, align=4)
-        # Memory cells only by form: LLVM promotes them to registers, one per independent chain.
-        chains = [cgutils.alloca_once_value(builder, factor) for _ in range(CHAINS)]
-        kind = ir.FunctionType(vector, [vector] * 3)
-        fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{LANES}f32")
-        with cgutils.for_range(builder, args[0]):
-            for chain in chains:
-                builder.store(builder.call(fma, [builder.load(chain), factor, factor]), chain)
-        # All chains have to reach memory, or LLVM removes them as dead code.
-        total = builder.load(chains[0])
-        for chain in chains[1:]:
-            total = builder.fadd(total, builder.load(chain))
-        builder.store(total, address, align=4)
-        return context.get_dummy_value()
-
-    return types.void(types.int64, types.int64), codegen
+    vector = ir.VectorType(ir.FloatType(), LANES)
+    address = builder.inttoptr(place, vector.as_pointer())
+    factor = builder.load(address, align=4)
+    # Memory cells only by form: LLVM promotes them to registers, one per independent chain.
+    chains = [cgutils.alloca_once_value(builder, factor) for _ in range(CHAINS)]
+    kind = ir.FunctionType(vector, [vector] * 3)
+    fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{LANES}f32")
+    with cgutils.for_range(builder, rounds):
+        for chain in chains:
+            builder.store(builder.call(fma, [builder.load(chain), factor, factor]), chain)
+    # All chains have to reach memory, or LLVM removes them as dead code.
+    total = builder.load(chains[0])
+    for chain in chains[1:]:
+        total = builder.fadd(total, builder.load(chain))
+    builder.store(total, address, align=4)
 
 
 @cfunc(BODY, error_model="numpy")  # not cached: compiles in a tenth of a second, and this file is not a driver

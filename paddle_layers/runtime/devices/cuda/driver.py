@@ -9,9 +9,9 @@ from typing import Any, Protocol
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from paddle_layers.kernels.primitives.compile_options import llvm_code
 from paddle_layers.runtime.generate.cache import kept
 from paddle_layers.runtime.memory.blocks import DeviceError, array_at
 
@@ -188,21 +188,16 @@ class DriverCard:
         return result[1], result[2]
 
 
-@intrinsic
-def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads: Any, stream: Any, params: Any) -> Any:
+@llvm_code(types.int64(*[types.int64] * 6))
+def call_launch(builder: Any, launch: Any, function: Any, blocks: Any, threads: Any, stream: Any, params: Any) -> Any:
     """Calls `cuLaunchKernel` at an address: one-dimensional grid, no dynamic shared memory; returns its status."""
     i32, i64 = ir.IntType(32), ir.IntType(64)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address, kernel, wide, deep, queue, parameters = args
-        one, zero = i32(1), i32(0)
-        prototype = ir.FunctionType(i32, [i64, *[i32] * 7, i64, i64, i64])
-        grid = [builder.trunc(wide, i32), one, one, builder.trunc(deep, i32), one, one]
-        given = [kernel, *grid, zero, queue, parameters, i64(0)]
-        status = builder.call(builder.inttoptr(address, prototype.as_pointer()), given)
-        return builder.sext(status, i64)
-
-    return types.int64(*[types.int64] * 6), codegen
+    one, zero = i32(1), i32(0)
+    prototype = ir.FunctionType(i32, [i64, *[i32] * 7, i64, i64, i64])
+    grid = [builder.trunc(blocks, i32), one, one, builder.trunc(threads, i32), one, one]
+    given = [function, *grid, zero, stream, params, i64(0)]
+    status = builder.call(builder.inttoptr(launch, prototype.as_pointer()), given)
+    return builder.sext(status, i64)
 
 
 @kept
