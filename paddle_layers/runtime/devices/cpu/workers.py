@@ -129,7 +129,7 @@ def work(board, own):
         if opened >= 0:
             # Read after joining: the caller does not change the description before all that joined have left.
             start, stop, counts = load(board + 8 * START), load(board + 8 * STOP), load(board + 8 * COUNTS)
-            table = table_at(load(board + 8 * TABLE), stop)
+            table: Any = table_at(load(board + 8 * TABLE), stop)
             share_launches(table, start, stop, (own, threads_of(opened)), counts)
             # The last access to the table and the counters of the pass: the caller frees them afterward.
             add_one(board + 8 * LEFT)
