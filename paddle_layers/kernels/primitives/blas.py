@@ -16,6 +16,8 @@ from numba.core import cgutils
 from numba.extending import get_cython_function_address, intrinsic
 from threadpoolctl import ThreadpoolController
 
+from .compile_options import with_parameters
+
 # LLVM resolves symbols by name in the whole process, where another BLAS may export the usual names.
 _PREFIX = "paddle_layers_"
 _LETTERS = {"float32": "s", "float64": "d"}
@@ -36,87 +38,53 @@ def _bind() -> None:
 _bind()
 
 
-class _Call:
-    """Builds a call of a Fortran routine, which takes all arguments by address."""
-
-    def __init__(self, builder: Any, precision: Any) -> None:
-        self.builder, self.precision = builder, str(precision)
-        self.passed: list[Any] = []
-
-    def values(self, *values: Any) -> None:
-        """Scalars; integers become Fortran's 32 bits."""
-        for value in values:
-            # SciPy's BLAS has 32-bit integers (LP64).
-            narrow = self.builder.trunc(value, ir.IntType(32)) if isinstance(value.type, ir.IntType) else value
-            self._by_address(narrow)
-
-    def flag(self, transposed: Any) -> None:
-        """`T` or `N`."""
-        true = self.builder.icmp_signed("!=", transposed, ir.Constant(transposed.type, 0))
-        letters = [ir.Constant(ir.IntType(8), ord(letter)) for letter in "TN"]
-        self._by_address(self.builder.select(true, *letters))
-
-    def array(self, address: Any) -> None:
-        """An array as the address of its first element."""
-        real = ir.FloatType() if self.precision == "float32" else ir.DoubleType()
-        self.passed.append(self.builder.inttoptr(address, real.as_pointer()))
-
-    def end(self, routine: str) -> None:
-        """Emits the call."""
-        function = ir.FunctionType(ir.VoidType(), [value.type for value in self.passed])
-        name = _PREFIX + _LETTERS[self.precision] + routine
-        self.builder.call(cgutils.get_or_insert_function(self.builder.module, function, name), self.passed)
-
-    def _by_address(self, value: Any) -> None:
-        # `alloca_once` allocates in the entry block: otherwise calls in a loop would grow the stack.
-        slot = cgutils.alloca_once(self.builder, value.type)
-        self.builder.store(value, slot)
-        self.passed.append(slot)
+def _passed(builder: Any, kind: str, value: Any, real: Any) -> Any:
+    """What a Fortran routine gets for an argument: all are passed by address."""
+    if kind == "array":
+        return builder.inttoptr(value, real.as_pointer())
+    if kind == "flag":
+        true = builder.icmp_signed("!=", value, ir.Constant(value.type, 0))
+        value = builder.select(true, *(ir.Constant(ir.IntType(8), ord(letter)) for letter in "TN"))
+    elif kind == "integer":
+        # SciPy's BLAS has 32-bit integers (LP64).
+        value = builder.trunc(value, ir.IntType(32))
+    # `alloca_once` allocates in the entry block: otherwise calls in a loop would grow the stack.
+    slot = cgutils.alloca_once(builder, value.type)
+    builder.store(value, slot)
+    return slot
 
 
-@intrinsic
-def _gemm(typingctx, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
-    """Fortran's gemm: sizes by value, matrices by address; the type of `alpha` selects sgemm or dgemm."""
-    i64 = types.int64
-    signature = types.void(i64, i64, i64, i64, i64, alpha, i64, i64, i64, i64, alpha, i64, i64)
+def _routine(name: str, **kinds: str) -> Any:
+    """A Fortran routine: whether it transposes, integers and scalars by value, arrays by address of the first element.
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        call = _Call(builder, alpha)
-        call.flag(args[0])
-        call.flag(args[1])
-        call.values(*args[2:6])
-        call.array(args[6])
-        call.values(args[7])
-        call.array(args[8])
-        call.values(*args[9:11])
-        call.array(args[11])
-        call.values(args[12])
-        call.end("gemm")
-        return context.get_dummy_value()
+    The type of `alpha` selects the precision.
+    """
 
-    return signature, codegen
+    def call(_context: Any, *given: Any) -> Any:
+        precision = given[[*kinds].index("alpha")]
+        signature = types.void(*(precision if kind == "scalar" else types.int64 for kind in kinds.values()))
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            real = ir.FloatType() if precision == types.float32 else ir.DoubleType()
+            passed = [_passed(builder, kind, value, real) for kind, value in zip(kinds.values(), args, strict=True)]
+            form = ir.FunctionType(ir.VoidType(), [value.type for value in passed])
+            routine = _PREFIX + _LETTERS[str(precision)] + name
+            builder.call(cgutils.get_or_insert_function(builder.module, form, routine), passed)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return intrinsic(with_parameters(call, kinds))
 
 
-@intrinsic
-def _gemv(typingctx, trans, m, n, alpha, a, lda, x, step_x, beta, y, step_y):
-    """Fortran's gemv, the matrix-vector product."""
-    i64 = types.int64
-    signature = types.void(i64, i64, i64, alpha, i64, i64, i64, i64, alpha, i64, i64)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        call = _Call(builder, alpha)
-        call.flag(args[0])
-        call.values(*args[1:4])
-        call.array(args[4])
-        call.values(args[5])
-        call.array(args[6])
-        call.values(*args[7:9])
-        call.array(args[9])
-        call.values(args[10])
-        call.end("gemv")
-        return context.get_dummy_value()
-
-    return signature, codegen
+_gemm = _routine(
+    "gemm", trans_a="flag", trans_b="flag", m="integer", n="integer", k="integer", alpha="scalar", a="array",
+    lda="integer", b="array", ldb="integer", beta="scalar", c="array", ldc="integer",
+)  # fmt: skip
+_gemv = _routine(
+    "gemv", trans="flag", m="integer", n="integer", alpha="scalar", a="array", lda="integer", x="array",
+    step_x="integer", beta="scalar", y="array", step_y="integer",
+)  # fmt: skip
 
 
 @njit(inline="always")

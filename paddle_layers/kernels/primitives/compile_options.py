@@ -12,7 +12,7 @@ fifth of the compile time.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from llvmlite import ir
@@ -218,9 +218,12 @@ def _emitted(emit: Callable[..., Any], own: int, choose: Callable[..., Any], *la
 
         return signature, codegen
 
-    # numba reads the parameters from the signature.
-    names = ["_context", *[*inspect.signature(emit).parameters][own:], *last]
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    vars(call)["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in names])
     call.__name__ = emit.__name__
-    return intrinsic(call)
+    return intrinsic(with_parameters(call, [*[*inspect.signature(emit).parameters][own:], *last]))
+
+
+def with_parameters(call: Callable[..., Any], names: Iterable[str]) -> Callable[..., Any]:
+    """Names the parameters of an intrinsic after the first one: numba reads them from the signature."""
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    vars(call)["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in ("_context", *names)])
+    return call
