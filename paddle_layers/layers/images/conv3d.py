@@ -119,7 +119,7 @@ def conv3d_dx(n, c, z, h, w, dy, weight, K, D, E, A, B, R, P, Q, step, ahead, ga
     total = 0.0
     for e in range(E):
         back = z + ahead[0] - e * gap[0]
-        # Between two strides there is no window that begins at this distance.
+        # Between two strides there is no element at this distance.
         if back >= 0 and back % step[0] == 0 and back // step[0] < R:
             for a in range(A):
                 top = h + ahead[1] - a * gap[1]

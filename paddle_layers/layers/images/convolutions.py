@@ -122,7 +122,7 @@ def conv_dx(
     total = 0.0
     for a in range(A):
         top = h + padding_y - a * dilation_y
-        # Between two strides there is no window that begins at this distance.
+        # Between two strides there is no element at this distance.
         if top >= 0 and top % stride_y == 0 and top // stride_y < P:
             for b in range(B):
                 left = w + padding - b * dilation
