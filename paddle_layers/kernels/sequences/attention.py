@@ -41,12 +41,9 @@ def scores() -> int:
     return 2 * BLOCK * BLOCK
 
 
-def replaces(function, items=parts, **arguments):
+def replaces(function, items=parts):
     """Decorator of a kernel for one of the layer's functions."""
-    return tuned(
-        "multi_head_attention", f"multi_head_attention_{function}", items=items, scratch=scores, work=multiplications,
-        least=MIN_WORK, arguments=arguments,
-    )  # fmt: skip
+    return tuned("multi_head_attention", function, items=items, scratch=scores, work=multiplications, least=MIN_WORK)
 
 
 @compiled
@@ -160,7 +157,7 @@ def two_blocks(scratch, part):
     return scratch[2 * part * size : (2 * part + 1) * size], scratch[(2 * part + 1) * size : (2 * part + 2) * size]
 
 
-@replaces("moments")
+@replaces("multi_head_attention_moments")
 @compiled
 def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, scratch, H, causal, scale):
     one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
@@ -186,28 +183,19 @@ def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, sc
 
 
 @compiled
-def heads_of_keys(H, num_kv_heads):
-    """Number of heads of keys and values."""
-    return H if num_kv_heads is None else num_kv_heads
-
-
-@replaces("y", trans="0", target="y", source="values", accumulate="0")
-@replaces("dvalues", kv_parts, trans="1", target="dvalues", source="dy")
-@compiled
 def add_weighted(
-    first, last, trans, target, source, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, num_kv_heads,
-    scale, causal,
+    trans, first, last, target, source, query, keys, peak, norm, S_start, R_start, scratch, keep, H, kv_heads, scale,
+    causal,
 ):  # fmt: skip
     """Products of the probabilities, or of their transpose, with a head's columns, of the units of some parts."""
     one, factor = query.dtype.type(1), factor_of(query, H, scale)
-    kv_heads = heads_of_keys(H, num_kv_heads)
     # A unit is a head of the target; the gradient of values has contributions of all heads that share them.
     heads = kv_heads if trans else H
     groups, units = H // heads, (len(S_start) - 1) * heads
     count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
     for unit in range(units * first // count, units * last // count):
         head, begin, end, low, high = head_bounds(unit, heads, S_start, R_start)
-        if not accumulate:
+        if not keep:
             clear(target, low if trans else begin, high if trans else end, head, heads)
         for h in range(head * groups, (head + 1) * groups):
             for top in range(begin, end, BLOCK):
@@ -220,22 +208,19 @@ def add_weighted(
                     )  # fmt: skip
 
 
-@replaces("dquery", trans="0", target="dquery", source="keys")
-@replaces("dkeys", kv_parts, trans="1", target="dkeys", source="query")
 @compiled
 def add_by_dscores(
-    first, last, trans, target, source, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
-    accumulate, H, num_kv_heads, scale, causal,
+    trans, first, last, target, source, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, keep, H,
+    kv_heads, scale, causal,
 ):  # fmt: skip
     """The same with the gradients of the scores instead of the probabilities."""
     one, factor = query.dtype.type(1), factor_of(query, H, scale)
-    kv_heads = heads_of_keys(H, num_kv_heads)
     heads = kv_heads if trans else H
     groups, units = H // heads, (len(S_start) - 1) * heads
     count, (column, dscores) = min(units, PARTS), two_blocks(scratch, first)
     for unit in range(units * first // count, units * last // count):
         head, begin, end, low, high = head_bounds(unit, heads, S_start, R_start)
-        if not accumulate:
+        if not keep:
             clear(target, low if trans else begin, high if trans else end, head, heads)
         for h in range(head * groups, (head + 1) * groups):
             for top in range(begin, end, BLOCK):
@@ -249,3 +234,56 @@ def add_by_dscores(
                     add_product(
                         trans, dscores, rows, others, source, target, (h, h * kv_heads // H, H, kv_heads), one
                     )  # fmt: skip
+
+
+@compiled
+def heads_of_keys(H, num_kv_heads):
+    """Number of heads of keys and values."""
+    return H if num_kv_heads is None else num_kv_heads
+
+
+@replaces("multi_head_attention_y")
+@compiled
+def attention_y(
+    first, last, y, query, keys, values, peak, norm, S_start, R_start, scratch, H, num_kv_heads, causal, scale
+):  # fmt: skip
+    add_weighted(
+        0, first, last, y, values, query, keys, peak, norm, S_start, R_start, scratch, False, H,
+        heads_of_keys(H, num_kv_heads), scale, causal,
+    )  # fmt: skip
+
+
+@replaces("multi_head_attention_dvalues", kv_parts)
+@compiled
+def attention_dvalues(
+    first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, num_kv_heads, causal,
+    scale,
+):  # fmt: skip
+    add_weighted(
+        1, first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H,
+        heads_of_keys(H, num_kv_heads), scale, causal,
+    )  # fmt: skip
+
+
+@replaces("multi_head_attention_dquery")
+@compiled
+def attention_dquery(
+    first, last, dquery, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H,
+    num_kv_heads, causal, scale,
+):  # fmt: skip
+    add_by_dscores(
+        0, first, last, dquery, keys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
+        accumulate, H, heads_of_keys(H, num_kv_heads), scale, causal,
+    )  # fmt: skip
+
+
+@replaces("multi_head_attention_dkeys", kv_parts)
+@compiled
+def attention_dkeys(
+    first, last, dkeys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H,
+    num_kv_heads, causal, scale,
+):  # fmt: skip
+    add_by_dscores(
+        1, first, last, dkeys, query, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
+        accumulate, H, heads_of_keys(H, num_kv_heads), scale, causal,
+    )  # fmt: skip
