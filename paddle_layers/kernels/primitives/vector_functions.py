@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compile_options import compiled, contracted, llvm_code, reordered
+from paddle_layers.kernels.primitives.compile_options import compiled, contracted, reordered
 
 f32 = np.float32
 PER_OCTAVE = f32(1 / math.log(2))
@@ -30,12 +31,16 @@ FLAT = f32(10)
 """Limit from which tanh is 1."""
 
 
-@llvm_code(types.float32(types.float32))
-def power_of_two(builder: Any, exponent: Any) -> Any:
+@intrinsic
+def power_of_two(typingctx: Any, exponent: Any) -> Any:
     """2 to an integer power given as float32, by the bits of the result."""
-    word = ir.IntType(32)
-    biased = builder.add(builder.fptosi(exponent, word), ir.Constant(word, 127))
-    return builder.bitcast(builder.shl(biased, ir.Constant(word, 23)), ir.FloatType())
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        word = ir.IntType(32)
+        biased = builder.add(builder.fptosi(args[0], word), ir.Constant(word, 127))
+        return builder.bitcast(builder.shl(biased, ir.Constant(word, 23)), ir.FloatType())
+
+    return types.float32(types.float32), codegen
 
 
 @contracted
