@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+import inspect
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -54,15 +56,17 @@ class Text:
                 if any(ast.unparse(argument).split(".")[0] == owner for argument in mark.args):
                     names = [argument.arg for argument in function.args.args]
                     self.arguments.setdefault(ast.unparse(mark.func), []).append(names)
-        for mark in self._borrowed(tree):
+        module = vars(sys.modules[layer.owner.__module__])
+        for mark, function in self._borrowed(tree):
             if ast.unparse(mark.args[0]).split(".")[0] == owner:
-                self.arguments.setdefault(ast.unparse(mark.func), []).append([])
+                names = [*inspect.signature(eval(ast.unparse(function), module)).parameters]
+                self.arguments.setdefault(ast.unparse(mark.func), []).append(names)
 
     @staticmethod
-    def _borrowed(tree: ast.Module) -> list[ast.Call]:
-        """Decorators of functions that another layer has, too: `gradient(Layer.x)(its_gradient)`."""
+    def _borrowed(tree: ast.Module) -> list[tuple[ast.Call, ast.expr]]:
+        """Decorators of functions that another layer has, too, and these: `gradient(Layer.x)(its_gradient)`."""
         calls = [node.value for node in tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
-        return [call.func for call in calls if isinstance(call.func, ast.Call) and call.func.args]
+        return [(call.func, call.args[0]) for call in calls if isinstance(call.func, ast.Call) and call.func.args]
 
     def fields(self, *words: str) -> dict[str, dict[str, str]]:
         """Fields that these words declare, with the settings that are named."""

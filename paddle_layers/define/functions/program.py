@@ -39,7 +39,7 @@ def with_names(call: Callable[..., Any], name: str, names: Mapping[str, str]) ->
 
 
 def source_of(call: Callable[..., Any]) -> str:
-    """The source of a function, with its own names if it is made by `with_names`. Raises `OSError` if there is none."""
+    """The source of a function, with its own names if `with_names` made it. Raises `OSError` where it is unknown."""
     text, names = inspect.getsource(call), getattr(call, "__names__", {})
     return re.sub(r"\b[^\W\d]\w*", lambda name: names.get(name[0], name[0]), text) if names else text
 
