@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from paddle_layers.define import Attributes, LayerDefinition, Type
@@ -23,23 +25,20 @@ LINEAR = "linear"
 class Setup:
     """The settings of a layer besides its name and inputs. Equal sources share one, so treat it as constant."""
 
-    __slots__ = (
-        "_bindings", "activation", "attributes", "definition", "exclude", "include", "loss_weight", "output_names",
-        "params", "propagate_down", "step", "times",
-    )  # fmt: skip
+    # Defaults of the class: most layers set none of these, and a network may have 100,000.
+    params: Mapping[str, ParamSettings] = MappingProxyType({})
+    activation: tuple[LayerDefinition, Attributes] | None = None
+    loss_weight: tuple[float, ...] | None = None
+    propagate_down: tuple[bool, ...] = ()
+    include: tuple[StateRule, ...] = ()
+    exclude: tuple[StateRule, ...] = ()
+    output_names: tuple[str, ...] = ()
+    step: StepDraft | None = None
+    times = 1
+    """Number of repetitions of a block."""
 
     def __init__(self, definition: LayerDefinition, attributes: Attributes) -> None:
         self.definition, self.attributes = definition, attributes
-        self.params: dict[str, ParamSettings] = {}
-        self.activation: tuple[LayerDefinition, Attributes] | None = None
-        self.loss_weight: tuple[float, ...] | None = None
-        self.propagate_down: tuple[bool, ...] = ()
-        self.include: tuple[StateRule, ...] = ()
-        self.exclude: tuple[StateRule, ...] = ()
-        self.output_names: tuple[str, ...] = ()
-        self.step: StepDraft | None = None
-        self.times = 1
-        """Number of repetitions of a block."""
         self._bindings: dict[tuple[Type, ...], Binding] = {}
 
     def binding(self, types: tuple[Type, ...]) -> Binding:
@@ -52,15 +51,17 @@ class Setup:
     @property
     def is_simple(self) -> bool:
         """Whether the layer can be wired alone: no rules, shared parameters, step, block, or values per output."""
-        shares = bool(self.params) and any(settings.share is not None for settings in self.params.values())
-        inner = self.step or isinstance(self.definition, BlockDefinition)
-        return not (self.include or self.exclude or self.loss_weight or self.propagate_down or inner or shares)
+        if self.include or self.exclude or self.loss_weight or self.propagate_down:
+            return False
+        if self.step is not None or isinstance(self.definition, BlockDefinition):
+            return False
+        return not self.params or all(settings.share is None for settings in self.params.values())
 
     def present(self, state: PhaseState) -> bool:
         """Whether the layer exists in a state."""
         if self.include:
             return any(rule.meets(state) for rule in self.include)
-        return not any(rule.meets(state) for rule in self.exclude)
+        return not (self.exclude and any(rule.meets(state) for rule in self.exclude))
 
 
 class Draft:

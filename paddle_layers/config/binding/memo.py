@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 from paddle_layers.define import Attributes, LayerDefinition, registries
+from paddle_layers.define.fields.attributes import Attribute
 
 from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import DiagnosticReport, TooManyFaults
-from ..reading.fields import INT, STRING, WORD, Field, Recall
+from ..reading.fields import STRING, WORD, Field, Recall
 from ..reading.lexer import SIMPLE_BLOCK, SIMPLE_FIELD
 from ..reading.reader import read_text
 from .binder import Binder
@@ -50,19 +52,23 @@ class _Settings:
     def __init__(self) -> None:
         self.binder = Binder(DiagnosticReport(Source("", "")))
         self.header = spec("Layer")
+        self.blocks: dict[str, _SimpleBlocks | None] = {}
 
     def bind(self, kind: str, rest: str) -> Setup | None:
         """The bound settings; None after an error, or if positions are needed."""
-        definition = registries["layer"].get(kind)
-        # A group has a separate scope inside, and a memory is only legal there: both need the parser.
-        if definition is None or definition.name in (GROUP, MEMORY):
+        if kind not in self.blocks:
+            definition = registries["layer"].get(kind)
+            # A group has a separate scope inside, and a memory is only legal there: both need the parser.
+            known = definition is not None and definition.name not in (GROUP, MEMORY)
+            self.blocks[kind] = _SimpleBlocks(definition) if known else None
+        if (blocks := self.blocks[kind]) is None:
             return None
         # The common case: all fields of the attribute block by one `findall`, without the parser and the binder.
         simple = SIMPLE_BLOCK.fullmatch(rest)
         if simple is not None and simple[1] == kind:
-            attributes = _simple_attributes(definition, simple[2])
+            attributes = blocks.attributes(simple[2])
             if attributes is not None and attributes.get("act", LINEAR) == LINEAR:
-                return Setup(definition, attributes)
+                return Setup(blocks.definition, attributes)
         report = DiagnosticReport(Source("", rest))
         self.binder.report = report
         try:
@@ -87,39 +93,51 @@ class _Settings:
         return setup if not report.diagnostics else None
 
 
-def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | None:
-    """Attributes of a block of simple values; None if anything needs a diagnostic."""
-    known = definition.attribute_by_name
-    given: dict[str, Any] = {}
-    for name, whole, real, word, quoted in SIMPLE_FIELD.findall(text):
-        attribute = known.get(name)
-        if attribute is None or attribute.repeated or attribute.deprecated or attribute.name in given:
+class _SimpleBlocks:
+    """Reads attribute blocks of one layer type that consist of simple values."""
+
+    def __init__(self, definition: LayerDefinition) -> None:
+        self.definition = definition
+        known = definition.attribute_by_name.items()
+        self.readers = {
+            name: (one.name, _reader(one)) for name, one in known if not (one.repeated or one.deprecated)
+        }  # fmt: skip
+
+    def attributes(self, text: str) -> Attributes | None:
+        """The attributes; None if anything needs a diagnostic."""
+        given: dict[str, Any] = {}
+        fields = SIMPLE_FIELD.findall(text)
+        try:
+            for name, value in fields:
+                own, read = self.readers[name]
+                given[own] = read(value)
+        except (KeyError, ValueError):
             return None
-        value: Any
-        # The two frequent cases without a call of the general conversion.
-        if whole and attribute.type == "INT":
-            value = int(whole)
-            legal = attribute.range_problem(value) is None
-        elif real and attribute.type == "FLOAT":
-            value = float(real)
-            legal = attribute.range_problem(value) is None
-        else:
-            value = _converted(attribute.type, whole, real, word, quoted)
-            legal = value is not MISSING and attribute.check_item(value) is None
-            value = attribute.convert_item(value) if legal else None
-        if not legal:
-            return None
-        given[attribute.name] = value
-    for name in definition.required_names:
-        if name not in given:
-            return None
-    return definition.fill_defaults(given)
+        duplicate = len(given) < len(fields)
+        return None if duplicate or self.definition.lacks(given) else self.definition.fill_defaults(given)
 
 
-def _converted(type_: str, whole: str, real: str, word: str, quoted: str) -> Any:
-    """A value that needs a conversion; `MISSING` if it is invalid."""
-    if whole:
-        return convert(type_, INT, int(whole))
-    if real:
-        return MISSING
-    return convert(type_, WORD, word) if word else convert(type_, STRING, quoted)
+def _reader(attribute: Attribute[Any]) -> Callable[[str], Any]:
+    """A function from the text of a simple value to its stored form; `ValueError` for an illegal one."""
+    if (number := _NUMBERS.get(attribute.type)) is None:
+        return lambda text: _checked(attribute, text)
+    least, most = attribute.limits
+
+    # The most frequent values, without the calls of the general conversion.
+    def read(text: str) -> float:
+        value = number(text)
+        if least <= value <= most:
+            return value
+        raise ValueError
+
+    return read
+
+
+_NUMBERS: dict[str, Callable[[str], float]] = {"INT": int, "FLOAT": float}
+
+
+def _checked(attribute: Attribute[Any], text: str) -> Any:
+    value = convert(attribute.type, STRING, text[1:-1]) if text[0] == '"' else convert(attribute.type, WORD, text)
+    if value is MISSING or attribute.check_item(value) is not None:
+        raise ValueError
+    return value

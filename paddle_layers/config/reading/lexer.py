@@ -73,13 +73,16 @@ class EventGroup:
 SIMPLE_BLOCK = re.compile(
     r"""\s*+([A-Za-z_]\w*+)\s*+\{
     ((?>(?:\s*+[A-Za-z_]\w*+\s*+:\s*+
-        (?:-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,250}+)?(?:[eE][-+]?[0-9]{1,3}+)?(?![\w.+-])|[A-Za-z_]\w*+|"[^"\\\n]*+"))*))
+        (?:(?!-0[\s}])-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,250}+)?(?:[eE][-+]?[0-9]{1,3}+)?(?![\w.+-])|[A-Za-z_]\w*+|"[^"\\\n]*+"))*))
     \s*+\}\s*+""",
     re.X | re.A,
 )
-"""A block of simple numbers, words and strings only: its name and its contents. All numbers are short."""
-SIMPLE_FIELD = re.compile(r'(\w++)\s*+:\s*+(?:(-?[0-9]++)(?![.eE])|(-?[0-9][^\s]*+)|([A-Za-z_]\w*+)|"([^"]*+)")', re.A)
-"""One field of such a block: name, integer, other number, word, string."""
+"""A block of simple numbers, words and strings only: its name and its contents. All numbers are short.
+
+`-0` is left to the parser: as an integer it is 0, while `float("-0")` is negative.
+"""
+SIMPLE_FIELD = re.compile(r'(\w++)\s*+:\s*+("[^"]*+"|[^\s"]++)', re.A)
+"""One field of such a block: its name and its value, a string with its quotes."""
 
 STRING_PART = re.compile(rf"{GAP}({_DOUBLE}\"|{_SINGLE}')", re.X)
 """One of several adjacent strings."""

@@ -170,8 +170,9 @@ def types_of(setup: Setup, types: Types) -> Types:
 
 def with_checked_size(types: Types) -> Types:
     """The types, if their sizes are in range; else `ShapeError`."""
-    if any(type_.size > LARGEST for type_ in types):
-        raise ShapeError(f"its output would have more than {LARGEST:,} values per row")
+    for type_ in types:
+        if type_.size > LARGEST:
+            raise ShapeError(f"its output would have more than {LARGEST:,} values per row")
     return types
 
 

@@ -42,13 +42,11 @@ _MEANT = (
 def lint(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     """Warn about suspicious settings in a valid network, as it is trained."""
     _too_large(nodes, report)
-    setups = {node.setup for node in nodes}  # few: layers with equal text share one
-    absent = {setup for setup in setups if not setup.present(PhaseState("train"))}
-    losses = {setup for setup in setups - absent if _is_loss(setup)}
+    present = [node for node in nodes if node.setup.present(PhaseState("train"))]
+    losses = {node.setup for node in present if _is_loss(node.setup)}
     # Without a loss, the network is for prediction only, and nothing in it is meant to be trained.
     if not losses:
         return
-    present = [node for node in nodes if node.setup not in absent] if absent else nodes
     _ungated(present, report)
     of_scores = APPLIED.keys() | OF_PROBABILITIES.keys()
     costs = [node for node in present if node.setup in losses and node.definition.name in of_scores]
@@ -66,19 +64,12 @@ def _too_large(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     # Not every system reports its memory.
     if memory is None:
         return
-    # Layers with equal text and input types share their types.
-    # Of equal layers the first one remains, because the order is reversed.
-    kinds = {id(node.output_types): node for node in reversed(nodes)}
-    matrices = {definition: _has_matrices(definition) for definition in {node.definition for node in kinds.values()}}
-    for node in kinds.values():
-        if node.inside is None and not matrices[node.definition]:
-            continue
-        sides = (node.input_types, node.output_types)
-        most = math.prod([max([type_.size for type_ in types], default=1) for types in sides])
-        # 4 bytes: float32, the default; `float64` needs more.
-        if 4 * most <= memory:  # a heuristic: few parameters are larger than inputs x outputs; `Net` checks all of them
-            continue
+    with_matrices = {definition for definition in {node.definition for node in nodes} if _has_matrices(definition)}
+    large = [node for node in nodes if node.definition in with_matrices or node.inside is not None]
+    # Layers with equal text and input types share their types; of these the first one remains, by the reversed order.
+    for node in {id(node.output_types): node for node in reversed(large)}.values():
         for name, shape in parameter_shapes(node).items():
+            # 4 bytes: float32, the default; `float64` needs more.
             if 4 * math.prod(shape) > memory:
                 what = f"parameter `{node.name}.{name}` ({' x '.join(map(str, shape))})"
                 message = f"{what} needs {as_bytes(4 * math.prod(shape))}, but this machine has {as_bytes(memory)}"
@@ -164,7 +155,7 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Diagn
 
 
 def _is_loss(setup: Setup) -> bool:
-    return any(output.loss for output in setup.definition.outputs.values()) or any(setup.loss_weight or ())
+    return setup.definition.has_loss or (setup.loss_weight is not None and any(setup.loss_weight))
 
 
 def _learns(node: Node, shared: Container[str | None]) -> bool:

@@ -76,7 +76,7 @@ class Node:
         return self._setup.attributes
 
     @property
-    def params(self) -> dict[str, ParamSettings]:
+    def params(self) -> Mapping[str, ParamSettings]:
         """Settings by name in the definition; parameters without settings are absent."""
         return self._setup.params
 
@@ -235,7 +235,8 @@ def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
     if node.inside is not None:
         parts = {part.name: parameter_shapes(part) for part in node.inside.nodes}
         return {f"{part}.{name}": shape for part, shapes in parts.items() for name, shape in shapes.items()}
-    return {numbered: node.binding.dims(param, item) for _, numbered, param, item in own_parameters(node)}
+    dims = node.binding.dims
+    return {numbered: dims(param, item) for _, numbered, param, item in own_parameters(node)}
 
 
 def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:

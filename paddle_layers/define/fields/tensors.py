@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from .axes import Axis, parse_axes
+from .axes import Axis, has_fixed_rank, parse_axes
 from .types import KINDS
 
 Init = str | tuple[str, dict[str, Any]]
@@ -18,6 +18,7 @@ class Field:
     def __init__(self, axes: str, doc: str, kind: str = "DENSE") -> None:
         self.text, self.doc, self.kind = axes, doc, kind
         self.axes: tuple[Axis, ...] = parse_axes(axes)
+        self.has_fixed_rank = has_fixed_rank(self.axes)
         self.name = ""
         self.owner: type = object
 
