@@ -73,4 +73,9 @@ def gc_paused(call: Callable[[], R]) -> R:
         return call()
     finally:
         if was_enabled:
+            # The collection that follows would walk all new objects, which live on. Together, these two calls move them to
+            # the oldest generation instead, as it would; objects that a program has frozen stay frozen.
+            if not gc.get_freeze_count():
+                gc.freeze()
+                gc.unfreeze()
             gc.enable()

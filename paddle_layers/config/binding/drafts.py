@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -36,13 +35,16 @@ class Setup:
     step: StepDraft | None = None
     times = 1
     """Number of repetitions of a block."""
+    _bindings: dict[tuple[Type, ...], Binding] | None = None
 
     def __init__(self, definition: LayerDefinition, attributes: Attributes) -> None:
         self.definition, self.attributes = definition, attributes
-        self._bindings: dict[tuple[Type, ...], Binding] = {}
 
     def binding(self, types: tuple[Type, ...]) -> Binding:
         """Sizes of all axes for types of the inputs, inferred once. Raises `ShapeError`."""
+        # Not all layers need one: activations keep the type of their input.
+        if self._bindings is None:
+            self._bindings = {}
         found = self._bindings.get(types)
         if found is None:
             found = self._bindings[types] = self.definition.bind_axes(types, self.attributes)
@@ -67,11 +69,11 @@ class Setup:
 class Draft:
     """A layer before wiring; `setup` has the value None if the layer has errors.
 
-    It has its fields with positions (`bound`), or its source, which is parsed when a position is needed, or neither, if
+    It has its fields with positions (`bound`), or the text and where it starts in it, which is parsed when a position is needed, or neither, if
     it comes from a checked network.
     """
 
-    __slots__ = ("_bound", "_text", "definition", "inputs", "name", "offset", "setup")
+    __slots__ = ("_bound", "_start", "_text", "definition", "inputs", "name", "offset", "setup")
 
     def __init__(
         self,
@@ -81,18 +83,19 @@ class Draft:
         setup: Setup | None,
         offset: int,
         bound: Bound | None = None,
-        text: re.Match[str] | None = None,
+        text: str = "",
+        start: int = 0,
     ) -> None:
         self.name, self.definition, self.inputs = name, definition, inputs
-        self.setup, self.offset, self._bound, self._text = setup, offset, bound, text
+        self.setup, self.offset, self._bound, self._text, self._start = setup, offset, bound, text, start
 
     @property
     def bound(self) -> Bound | None:
         """The fields of the file with positions; None if it comes from a checked network."""
-        # A memoized layer keeps its regular-expression match only. Its text is parsed again when an error needs a
-        # position, so valid networks of 100,000 layers never hold the fields of all layers.
-        if self._bound is None and self._text is not None:
-            self._bound = _bound(self._text)
+        # A memoized layer keeps its position in the text only. It is parsed again when an error needs a position, so
+        # valid networks of 100,000 layers never hold the fields of all layers.
+        if self._bound is None and self._text:
+            self._bound = _bound(self._text, self._start)
         return self._bound
 
     @property
@@ -151,10 +154,10 @@ class Draft:
         return block.place(field) if block is not None else self.offset
 
 
-def _bound(text: re.Match[str]) -> Bound:
-    """A valid layer with positions in the whole text."""
-    report = DiagnosticReport(Source("", text.string))
-    layer = TextReader(text.string, report).block(text.start())
+def _bound(text: str, start: int) -> Bound:
+    """The valid layer that starts at a position of the text."""
+    report = DiagnosticReport(Source("", text))
+    layer = TextReader(text, report).block(start)
     return Binder(report).message(layer[2], spec("Layer"), layer[3], "layer")
 
 

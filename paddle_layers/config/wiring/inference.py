@@ -161,7 +161,7 @@ class Inference:
 
 def types_of(setup: Setup, types: Types) -> Types:
     """Types of the outputs; raises any error of the functions of the layer and its activation."""
-    found = with_checked_size(setup.definition.kept_types(types) or setup.binding(types).outputs)
+    found = setup.definition.kept_types(types) or with_checked_size(setup.binding(types).outputs)
     if found and setup.activation is not None:
         activation, attributes = setup.activation
         activation.infer(found[:1], attributes)

@@ -11,7 +11,7 @@ from paddle_layers.define.machine import as_bytes, memory_bytes
 from ..binding.assignments import PhaseState
 from ..binding.drafts import Setup
 from ..diagnostics.report import DiagnosticReport
-from .nodes import Node, all_settings, parameter_shapes
+from .nodes import Node, NodesByType, all_settings, parameter_shapes
 
 # Such a network is valid but trains badly, so this is a warning, not an error.
 APPLIED = {
@@ -39,14 +39,16 @@ _MEANT = (
 )
 
 
-def lint(nodes: Sequence[Node], report: DiagnosticReport) -> None:
+def lint(nodes: Sequence[Node], by_type: NodesByType, report: DiagnosticReport) -> None:
     """Warn about suspicious settings in a valid network, as it is trained."""
-    _too_large(nodes, report)
-    present = [node for node in nodes if node.setup.present(PhaseState("train"))]
-    losses = {node.setup for node in present if _is_loss(node.setup)}
+    _too_large(by_type, report)
+    state = PhaseState("train")
+    setups = {node.setup for node in nodes}  # few: layers with equal text share one
+    losses = {setup for setup in setups if _is_loss(setup) and setup.present(state)}
     # Without a loss, the network is for prediction only, and nothing in it is meant to be trained.
     if not losses:
         return
+    present = [node for node in nodes if node.setup.present(state)]
     _ungated(present, report)
     of_scores = APPLIED.keys() | OF_PROBABILITIES.keys()
     costs = [node for node in present if node.setup in losses and node.definition.name in of_scores]
@@ -58,16 +60,15 @@ def lint(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     _not_learning(present, losses, report)
 
 
-def _too_large(nodes: Sequence[Node], report: DiagnosticReport) -> None:
+def _too_large(by_type: NodesByType, report: DiagnosticReport) -> None:
     """Parameters that exceed the memory of this machine; of equal layers, the first one is reported."""
     memory = memory_bytes()
     # Not every system reports its memory.
     if memory is None:
         return
-    with_matrices = {definition for definition in {node.definition for node in nodes} if _has_matrices(definition)}
-    large = [node for node in nodes if node.definition in with_matrices or node.inside is not None]
+    large = [same for definition, same in by_type.items() if same[0].inside is not None or _has_matrices(definition)]
     # Layers with equal text and input types share their types; of these the first one remains, by the reversed order.
-    for node in {id(node.output_types): node for node in reversed(large)}.values():
+    for node in {id(node.output_types): node for same in large for node in reversed(same)}.values():
         for name, shape in parameter_shapes(node).items():
             # 4 bytes: float32, the default; `float64` needs more.
             if 4 * math.prod(shape) > memory:

@@ -25,7 +25,7 @@ from .data_layers import check_carried
 from .inference import Types, output_names, types_of
 from .lint import lint
 from .names import order
-from .nodes import Inside, Node, inner_names, inside_of, unknown_parameter
+from .nodes import Inside, Node, inner_names, inside_of, nodes_by_type, unknown_parameter
 from .resolver import Resolver
 
 # States are combinations of levels and stages, so their number is at most 2 phases x 8 x 9; hostile rules could ask for
@@ -240,7 +240,8 @@ def wire_fields(fields: Fields, report: DiagnosticReport, bound: Bound | None = 
     wired = wire(drafts, report, bound.values.get("name") or "")
     # Warnings only for valid networks: in others, they would mostly be consequences of the errors.
     if not report.failed and not bound.broken:
-        check_carried(wired.nodes, report)
+        by_type = nodes_by_type(wired.nodes)
+        check_carried(wired.nodes, by_type, report)
         report_unused(blocks, drafts, report)
-        lint(wired.nodes, report)
+        lint(wired.nodes, by_type, report)
     return wired

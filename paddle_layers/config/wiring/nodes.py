@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -143,6 +144,17 @@ class Node:
     def __repr__(self) -> str:
         shapes = ", ".join(map(str, self._output_types))
         return f"<{self.definition.name} {self._name!r}: {shapes}>"
+
+
+NodesByType = Mapping[LayerDefinition, Sequence[Node]]
+
+
+def nodes_by_type(nodes: Sequence[Node]) -> NodesByType:
+    """Nodes by definition, in their order: most checks concern a few layer types."""
+    found = defaultdict[LayerDefinition, list[Node]](list)
+    for node in nodes:
+        found[node.definition].append(node)
+    return found
 
 
 # ---- nested networks
