@@ -323,7 +323,8 @@ def _output_type(layer: LayerDefinition, binding: Binding, field: Output, item: 
     try:
         if field.kind == "INT":
             return Type.ids(binding.sizes[field.size or ""], level, binding.dims(field, item))
-        return Type.dense(*binding.dims(field, item), level=level)
+        dims = binding.dims(field, item)
+        return Type("DENSE", dims, product(dims), level)
     except KeyError as missing:
         raise layer.error(f"no input or attribute determines axis {missing.args[0]} of `{field.name}`") from None
 
@@ -345,11 +346,11 @@ def given_sizes(layer: LayerDefinition, bound: Mapping[str, Any], found: Any) ->
         free = sorted(layer.axis_names - bound.keys() - {*layer.groups, *layer.groups.values()})
         wanted = ", ".join(f'"{name}": ...' for name in free or ["K"])
         raise error(f"returns {brief(found)}; it must return a dict of sizes, {{{wanted}}}")
+    known = layer.inferable_names
     for name, size in found.items():
-        if name not in layer.inferable_names:
-            near = suggestion(str(name), layer.inferable_names)
-            raise error(f"returns a size for the unknown axis `{name}`{near}")
-        if not _is_size(size):
+        if name not in known:
+            raise error(f"returns a size for the unknown axis `{name}`{suggestion(str(name), known)}")
+        if type(size) is not int and not _is_size(size):
             raise error(f"returns {brief(size)} for axis {name}; sizes must be integers (use `//` instead of `/`)")
         if name in bound and bound[name] != size:
             raise error(f"returns {size} for axis {name}, which is already {bound[name]}")

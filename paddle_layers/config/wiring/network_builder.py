@@ -90,13 +90,14 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
         except KeyError:
             return None
         # Layers with equal text and input types have equal outputs: a repeated block costs a look-up per layer.
-        result = known.get((setup, given))
+        use = (setup, given)
+        result = known.get(use)
         if result is None:
             # Tested once per setup and types, not per layer: those that are in `known` have passed.
             if not setup.is_simple:
                 return None
             try:
-                result = known[setup, given] = types_of(setup, given), inside_of(setup, given)
+                result = known[use] = types_of(setup, given), inside_of(setup, given)
             except Exception:  # third-party `@infer` code; `Resolver` repeats the call and reports its error
                 return None
             if unknown_parameter(setup, result[1]):

@@ -199,11 +199,7 @@ def parameter_names(inside: Inside) -> Iterator[str]:
 
 def own_parameter_names(node: Node) -> Iterator[str]:
     """Names of a layer's own parameters, numbered if there is one per item of an input."""
-    definition = node.definition
-    for name, param in definition.params.items():
-        # `bias: false` removes the parameter from files and tables, not only its gradient.
-        if param is definition.bias and not node.attributes["bias"]:
-            continue
+    for name, param in _params(node).items():
         yield name
         if param.per is not None:
             positions = node.binding.positions
@@ -212,15 +208,18 @@ def own_parameter_names(node: Node) -> Iterator[str]:
 
 def own_parameters(node: Node) -> Iterator[tuple[str, str, Param, int]]:
     """A layer's own parameters: name in the definition, name in weights files, parameter, and item of the input."""
-    definition = node.definition
-    for name, param in definition.params.items():
-        if param is definition.bias and not node.attributes["bias"]:
-            continue
-        count = 1
-        if param.per is not None:
-            count = len(node.binding.positions[param.per])
+    for name, param in _params(node).items():
+        count = len(node.binding.positions[param.per]) if param.per is not None else 1
         for item in range(count):
             yield name, f"{name}_{item}" if count > 1 else name, param, item
+
+
+def _params(node: Node) -> Mapping[str, Param]:
+    """Parameters by name. `bias: false` removes the bias from files and tables, not only its gradient."""
+    definition = node.definition
+    if definition.bias is None or node.attributes["bias"]:
+        return definition.params
+    return {name: param for name, param in definition.params.items() if param is not definition.bias}
 
 
 def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:

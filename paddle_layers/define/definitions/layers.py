@@ -364,7 +364,10 @@ class Binding(NamedTuple):
 
     def dims(self, field: Field, item: int = 0) -> tuple[int, ...]:
         """Sizes of a field's axes after the row axis (all axes for parameters), `...` written out."""
-        has_rows = field.axes and field.axes[0].name in self.levels and field.axes[0].name != REST
+        names = field.axis_names
+        has_rows = bool(names) and names[0] in self.levels and names[0] != REST
+        if field.is_plain:
+            return tuple(map(self.sizes.__getitem__, names[1:] if has_rows else names))
         dims: list[int] = []
         if has_rows and field.axes[0].rest:
             dims += self.merged[field.axes[0].name]
