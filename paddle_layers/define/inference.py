@@ -57,17 +57,18 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
         body = recorder.body(_call(layer, "body", given | recorder.arguments(attributes), positions))
         _check_outputs(layer, binder, body.output_types)
         return Binding(positions, binder.sizes, binder.levels, body.output_types, body, binder.merged)
+    outputs: Sequence[Type]
     if "output_types" in layer.hooks:
         outputs = _given_types(layer, _call(layer, "output_types", given | binder.sizes, positions))
     else:
         binding = Binding(positions, binder.sizes, binder.levels, (), None, binder.merged)
-        outputs = tuple([
+        outputs = [
             _output_type(layer, binding, field, item)
             for field in layer.outputs.values()
             if field.when is None or attributes[field.when]
             for item in range(_item_count(layer, binding, field) if field.repeatable else 1)
-        ])
-    return Binding(positions, binder.sizes, binder.levels, outputs, None, binder.merged)
+        ]
+    return Binding(positions, binder.sizes, binder.levels, tuple(outputs), None, binder.merged)
 
 
 def _assign(layer: LayerDefinition, types: Sequence[Type]) -> dict[str, tuple[int, ...]]:

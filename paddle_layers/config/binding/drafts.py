@@ -69,8 +69,8 @@ class Setup:
 class Draft:
     """A layer before wiring; `setup` has the value None if the layer has errors.
 
-    It has its fields with positions (`bound`), or the text and where it starts in it, which is parsed when a position is needed, or neither, if
-    it comes from a checked network.
+    It has its fields with positions (`bound`), or the text and its position there, which is parsed when an error needs
+    positions, or neither, if it comes from a checked network.
     """
 
     __slots__ = ("_bound", "_start", "_text", "definition", "inputs", "name", "offset", "setup")

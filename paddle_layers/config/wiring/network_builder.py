@@ -243,6 +243,7 @@ def wire_fields(fields: Fields, report: DiagnosticReport, bound: Bound | None = 
     if not report.failed and not bound.broken:
         by_type = nodes_by_type(wired.nodes)
         check_carried(wired.nodes, by_type, report)
-        report_unused(blocks, drafts, report)
+        if blocks:
+            report_unused(blocks, drafts, report)
         lint(wired.nodes, by_type, report)
     return wired
