@@ -121,7 +121,7 @@ def parameters_of(
     for name, field in layer.params.items():
         if field is layer.bias and not attributes["bias"]:
             continue
-        for item in range(len(binding.arguments[field.per]) if field.per else 1):
+        for item in range(len(binding.positions[field.per]) if field.per else 1):
             dims = _dims(binding, field, item)
             if dims is not None:
                 rows.append((name, "x".join(map(str, dims)) or "1", math.prod(dims)))

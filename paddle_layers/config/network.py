@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from .binding.assignments import PhaseState
@@ -61,11 +62,15 @@ class Network:
         self, name: str, nodes: Iterable[Node], source: Source, states: Mapping[PhaseState, Iterable[Node]]
     ) -> None:
         self._name, self._nodes, self._source = name, tuple(nodes), source
-        self._index: dict[str, Node] = {}
+        self._states = {state: self._part(present, state) for state, present in states.items()}
+
+    @cached_property
+    def _index(self) -> dict[str, Node]:
+        found: dict[str, Node] = {}
         for node in self._nodes:
             # Layers of different phases may have the same name.
-            self._index.setdefault(node.name, node)
-        self._states = {state: self._part(present, state) for state, present in states.items()}
+            found.setdefault(node.name, node)
+        return found
 
     def _part(self, nodes: Iterable[Node], state: PhaseState) -> Network:
         """The network in a state."""

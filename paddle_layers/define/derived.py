@@ -60,7 +60,7 @@ class DerivedLayer(LayerDefinition):
             levels, least, most = self._keeps_type
             type_ = types[0]
             if type_.kind == "DENSE" and type_.level in levels and least <= len(type_.dims) <= most:
-                return (type_,)
+                return tuple(types)
         return None
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .bodies import record
@@ -31,11 +31,9 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
     """Bind the axes of `layer` to the sizes that `types` and `attributes` give. Raises `ShapeError`."""
     positions = _assign(layer, types)
     binder = _Binder(layer, types, attributes)
-    # `C...` is what remains after the axes of another input are known.
-    last = [name for name, field in layer.inputs.items() if takes_what_is_left(field.axes)]
-    for name, places in sorted(positions.items(), key=lambda one: one[0] in last) if last else positions.items():
-        for place in places:
-            binder.take(layer.inputs[name], place)
+    for field in layer.binding_order:
+        for place in positions[field.name]:
+            binder.take(field, place)
     for row, group in layer.dynamic_rows.items():
         if group not in binder.levels:
             raise layer.error(f"the rows `{row}` of an output are grouped by `{group}`, which no input has")
@@ -44,33 +42,33 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
         binder.levels[row] = binder.levels[group] + 1
     for axis, name in layer.axis_attributes:
         binder.sizes[axis] = attributes[name]
-    arguments = {name: tuple([types[i] for i in places]) for name, places in positions.items()}
     given: dict[str, Any] = {}
     if layer.hooks:
         given = attributes.as_dict() if isinstance(attributes, Attributes) else dict(attributes)
         given |= binder.sizes
         for name, field in layer.inputs.items():
-            given[name] = arguments[name] if field.repeatable else (arguments[name] or (None,))[0]
+            items = [types[place] for place in positions[name]]
+            given[name] = tuple(items) if field.repeatable else items[0] if items else None
     if "infer" in layer.hooks:
         binder.sizes |= given_sizes(layer, binder.sizes, _call(layer, "infer", given, positions))
-    found = (arguments, positions, binder.sizes, binder.levels)
     # A body infers the types of all parts, so its outputs are known without another inference.
     if "body" in layer.hooks:
         recorder = record(layer, types, positions)
         body = recorder.body(_call(layer, "body", given | recorder.arguments(attributes), positions))
         _check_outputs(layer, binder, body.output_types)
-        return Binding(*found, body.output_types, body, binder.merged)
-    binding = Binding(*found, (), merged=binder.merged)
+        return Binding(positions, binder.sizes, binder.levels, body.output_types, body, binder.merged)
+    outputs: Sequence[Type]
     if "output_types" in layer.hooks:
         outputs = _given_types(layer, _call(layer, "output_types", given | binder.sizes, positions))
     else:
-        outputs = tuple(
+        binding = Binding(positions, binder.sizes, binder.levels, (), None, binder.merged)
+        outputs = [
             _output_type(layer, binding, field, item)
             for field in layer.outputs.values()
             if field.when is None or attributes[field.when]
             for item in range(_item_count(layer, binding, field) if field.repeatable else 1)
-        )
-    return binding._replace(outputs=outputs)
+        ]
+    return Binding(positions, binder.sizes, binder.levels, tuple(outputs), None, binder.merged)
 
 
 def _assign(layer: LayerDefinition, types: Sequence[Type]) -> dict[str, tuple[int, ...]]:
@@ -152,27 +150,30 @@ class _Binder:
             )
         self.bound_by.setdefault("level " + group, label)
 
-    def match(self, field: Field, type_: Type, label: str, place: int) -> list[tuple[Axis, Any]]:
+    def match(self, field: Field, type_: Type, label: str, place: int) -> Iterable[tuple[Axis, Any]]:
         """The size that a type gives each axis after the rows, several for one that merges them. Raises `RankError`."""
         axes, dims = field.axes[1:], type_.dims
-        if field.axes[0].name == REST:
+        if field.has_fixed_rank:
+            if len(dims) == len(axes):
+                return zip(axes, dims, strict=True)
+            if not dims and [axis.name for axis in axes] == ["1"]:
+                return []
+        elif field.axes[0].name == REST:
             return [(field.axes[0], dims)] if not axes else []
-        if axes and axes[0].first is not None:
+        elif axes[0].first is not None:
             return self._match_placed(field, dims, f"{label} of `{self.layer.name}` has shape {type_}", place)
-        if [axis.name for axis in axes] == ["1"] and not dims:
-            return []
-        if takes_what_is_left(field.axes):
+        elif takes_what_is_left(field.axes):
             return self._match_left(field, dims, f"{label} of `{self.layer.name}` is {type_}", place)
-        rest = next((i for i, axis in enumerate(axes) if axis.rest), None)
-        if (rest is None and len(dims) != len(axes)) or (rest is not None and len(dims) < len(axes) - 1):
-            raise RankError(
-                f"{label} of `{self.layer.name}` has shape {type_}, but `{field.text}` needs "
-                f"{'at least ' if rest is not None else ''}{len(axes) - (rest is not None)} "
-                f"ax{'e' if len(axes) - (rest is not None) != 1 else 'i'}s after the rows",
-                input=place,
-                axes=[axis.name for axis in axes if not axis.rest],
-            )
-        return split_dims(axes, dims, 0)
+        elif len(dims) >= len(axes) - 1:
+            return split_dims(axes, dims, 0)
+        least = "" if field.has_fixed_rank else "at least "
+        names = [axis.name for axis in axes if not axis.rest]
+        raise RankError(
+            f"{label} of `{self.layer.name}` has shape {type_}, but `{field.text}` needs {least}{len(names)} "
+            f"ax{'e' if len(names) != 1 else 'i'}s after the rows",
+            input=place,
+            axes=names,
+        )
 
     def _match_left(self, field: Field, dims: tuple[int, ...], what: str, place: int) -> list[tuple[Axis, Any]]:
         """`N C... ...`: the last axes are those that another input has; the others are C."""
@@ -212,31 +213,32 @@ class _Binder:
         return found
 
     def _bind(self, axis: Axis, size: Any, label: str, place: int) -> None:
-        if axis.name == "1":
+        name = axis.name
+        if name == "1":
             if size != 1:
                 raise RankError(f"{label} has {size} columns, but takes 1", input=place)
             return
-        if axis.name != REST and axis.name in self.levels:
-            before = self.merged.setdefault(axis.name, size)
+        if name in self.levels and name != REST:
+            before = self.merged.setdefault(name, size)
             if before != size:
-                first = self.bound_by[axis.name]
+                first = self.bound_by[name]
                 message = f"the leading axes of {label} are {_show(size)}, but {_show(before)} in {first}"
                 raise ShapeError(message, input=place)
-            self.bound_by.setdefault(axis.name, label)
+            self.bound_by.setdefault(name, label)
             return
-        if axis.rest and axis.name != REST:
-            self.merged.setdefault(axis.name, size)
+        if axis.rest and name != REST:
+            self.merged.setdefault(name, size)
             size = product(size)
         if axis.per_item:
-            self.sizes.setdefault(axis.name, []).append(size)
+            self.sizes.setdefault(name, []).append(size)
             return
-        if self.sizes.setdefault(axis.name, size) != size:
-            what = "the shape" if axis.name == REST else f"axis {axis.name}"
+        before = self.sizes.setdefault(name, size)
+        if before != size:
+            what = "the shape" if name == REST else f"axis {name}"
             raise ShapeError(
-                f"{what} of {label} is {_show(size)}, but {_show(self.sizes[axis.name])} in {self.bound_by[axis.name]}",
-                input=place,
+                f"{what} of {label} is {_show(size)}, but {_show(before)} in {self.bound_by[name]}", input=place
             )
-        self.bound_by.setdefault(axis.name, label)
+        self.bound_by.setdefault(name, label)
 
     def agrees(self, axis: Axis, size: Any) -> bool:
         """Whether an axis has this size; one that nothing has bound takes it."""
@@ -322,7 +324,8 @@ def _output_type(layer: LayerDefinition, binding: Binding, field: Output, item: 
     try:
         if field.kind == "INT":
             return Type.ids(binding.sizes[field.size or ""], level, binding.dims(field, item))
-        return Type.dense(*binding.dims(field, item), level=level)
+        dims = binding.dims(field, item)
+        return Type("DENSE", dims, product(dims), level)
     except KeyError as missing:
         raise layer.error(f"no input or attribute determines axis {missing.args[0]} of `{field.name}`") from None
 
@@ -340,24 +343,19 @@ def given_sizes(layer: LayerDefinition, bound: Mapping[str, Any], found: Any) ->
         code = call.__code__
         return DefinitionError(f"{call.__name__}: {message}", code.co_filename, code.co_firstlineno)
 
-    known = {
-        *layer.axis_names,
-        *layer.numbers,
-        REST,
-        *(output.size for output in layer.outputs.values() if output.size),
-    }
-    if not isinstance(found, Mapping):
+    if not isinstance(found, (dict, Mapping)):  # a dict is found without the registry of abstract classes
         free = sorted(layer.axis_names - bound.keys() - {*layer.groups, *layer.groups.values()})
         wanted = ", ".join(f'"{name}": ...' for name in free or ["K"])
         raise error(f"returns {brief(found)}; it must return a dict of sizes, {{{wanted}}}")
+    known = layer.inferable_names
     for name, size in found.items():
         if name not in known:
             raise error(f"returns a size for the unknown axis `{name}`{suggestion(str(name), known)}")
-        if not _is_size(size):
+        if type(size) is not int and not _is_size(size):
             raise error(f"returns {brief(size)} for axis {name}; sizes must be integers (use `//` instead of `/`)")
         if name in bound and bound[name] != size:
             raise error(f"returns {size} for axis {name}, which is already {bound[name]}")
-    if missing := sorted(layer.numbers.keys() - found.keys()):
+    if layer.numbers and (missing := sorted(layer.numbers.keys() - found.keys())):
         raise error(f"returns no value for the Numbers `{missing[0]}`")
     return found
 

@@ -188,6 +188,12 @@ def test_networks_and_helpers():
         nn.fc(x, size=np.float64(3.5))
 
 
+def test_a_parameter_larger_than_inputs_and_outputs_together_is_compared_with_the_memory():
+    wide = 'layer { name: "x" type: "data" data { shape: 8000000 } }'
+    with pytest.warns(ConfigWarning, match=r"W006.*`both.weight` \(1 x 8000000 x 8000000\)"):
+        pl.loads(wide + 'layer { name: "both" type: "tensor" input: "x" input: "x" tensor { size: 1 } }')
+
+
 def test_memory_that_no_machine_has_is_refused_before_it_is_taken():
     message = ": this machine has "
     with pytest.warns(ConfigWarning, match="W006"):

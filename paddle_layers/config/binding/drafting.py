@@ -136,6 +136,7 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
     blocks: list[Bound] = bound.values.get("param", [])
     known = list(made.definition.params)
     seen: dict[str, int] = {}
+    params: dict[str, ParamSettings] = {}
     ok = True
     for block in blocks:
         name = block.values.get("of")
@@ -159,7 +160,8 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
         settings = _settings(block)
         ok = ok and settings is not None
         if settings is not None:
-            made.params[name] = settings
+            params[name] = settings
+    made.params = params
     return ok
 
 

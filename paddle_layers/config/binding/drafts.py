@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from paddle_layers.define import Attributes, LayerDefinition, Type
@@ -23,27 +24,27 @@ LINEAR = "linear"
 class Setup:
     """The settings of a layer besides its name and inputs. Equal sources share one, so treat it as constant."""
 
-    __slots__ = (
-        "_bindings", "activation", "attributes", "definition", "exclude", "include", "loss_weight", "output_names",
-        "params", "propagate_down", "step", "times",
-    )  # fmt: skip
+    # Defaults of the class: most layers set none of these, and a network may have 100,000.
+    params: Mapping[str, ParamSettings] = MappingProxyType({})
+    activation: tuple[LayerDefinition, Attributes] | None = None
+    loss_weight: tuple[float, ...] | None = None
+    propagate_down: tuple[bool, ...] = ()
+    include: tuple[StateRule, ...] = ()
+    exclude: tuple[StateRule, ...] = ()
+    output_names: tuple[str, ...] = ()
+    step: StepDraft | None = None
+    times = 1
+    """Number of repetitions of a block."""
+    _bindings: dict[tuple[Type, ...], Binding] | None = None
 
     def __init__(self, definition: LayerDefinition, attributes: Attributes) -> None:
         self.definition, self.attributes = definition, attributes
-        self.params: dict[str, ParamSettings] = {}
-        self.activation: tuple[LayerDefinition, Attributes] | None = None
-        self.loss_weight: tuple[float, ...] | None = None
-        self.propagate_down: tuple[bool, ...] = ()
-        self.include: tuple[StateRule, ...] = ()
-        self.exclude: tuple[StateRule, ...] = ()
-        self.output_names: tuple[str, ...] = ()
-        self.step: StepDraft | None = None
-        self.times = 1
-        """Number of repetitions of a block."""
-        self._bindings: dict[tuple[Type, ...], Binding] = {}
 
     def binding(self, types: tuple[Type, ...]) -> Binding:
         """Sizes of all axes for types of the inputs, inferred once. Raises `ShapeError`."""
+        # Not all layers need one: activations keep the type of their input.
+        if self._bindings is None:
+            self._bindings = {}
         found = self._bindings.get(types)
         if found is None:
             found = self._bindings[types] = self.definition.bind_axes(types, self.attributes)
@@ -52,25 +53,27 @@ class Setup:
     @property
     def is_simple(self) -> bool:
         """Whether the layer can be wired alone: no rules, shared parameters, step, block, or values per output."""
-        shares = bool(self.params) and any(settings.share is not None for settings in self.params.values())
-        inner = self.step or isinstance(self.definition, BlockDefinition)
-        return not (self.include or self.exclude or self.loss_weight or self.propagate_down or inner or shares)
+        if self.include or self.exclude or self.loss_weight or self.propagate_down:
+            return False
+        if self.step is not None or isinstance(self.definition, BlockDefinition):
+            return False
+        return not self.params or all(settings.share is None for settings in self.params.values())
 
     def present(self, state: PhaseState) -> bool:
         """Whether the layer exists in a state."""
         if self.include:
             return any(rule.meets(state) for rule in self.include)
-        return not any(rule.meets(state) for rule in self.exclude)
+        return not (self.exclude and any(rule.meets(state) for rule in self.exclude))
 
 
 class Draft:
     """A layer before wiring; `setup` has the value None if the layer has errors.
 
-    It has its fields with positions (`bound`), or its source, which is parsed when a position is needed, or neither, if
-    it comes from a checked network.
+    It has its fields with positions (`bound`), or the text and its position there, which is parsed when an error needs
+    positions, or neither, if it comes from a checked network.
     """
 
-    __slots__ = ("_bound", "_text", "definition", "inputs", "name", "offset", "setup")
+    __slots__ = ("_bound", "_start", "_text", "definition", "inputs", "name", "offset", "setup")
 
     def __init__(
         self,
@@ -80,18 +83,19 @@ class Draft:
         setup: Setup | None,
         offset: int,
         bound: Bound | None = None,
-        text: re.Match[str] | None = None,
+        text: str = "",
+        start: int = 0,
     ) -> None:
         self.name, self.definition, self.inputs = name, definition, inputs
-        self.setup, self.offset, self._bound, self._text = setup, offset, bound, text
+        self.setup, self.offset, self._bound, self._text, self._start = setup, offset, bound, text, start
 
     @property
     def bound(self) -> Bound | None:
         """The fields of the file with positions; None if it comes from a checked network."""
-        # A memoized layer keeps its regular-expression match only. Its text is parsed again when an error needs a
-        # position, so valid networks of 100,000 layers never hold the fields of all layers.
-        if self._bound is None and self._text is not None:
-            self._bound = _bound(self._text)
+        # A memoized layer keeps its position in the text only. It is parsed again when an error needs a position, so
+        # valid networks of 100,000 layers never hold the fields of all layers.
+        if self._bound is None and self._text:
+            self._bound = _bound(self._text, self._start)
         return self._bound
 
     @property
@@ -150,10 +154,10 @@ class Draft:
         return block.place(field) if block is not None else self.offset
 
 
-def _bound(text: re.Match[str]) -> Bound:
-    """A valid layer with positions in the whole text."""
-    report = DiagnosticReport(Source("", text.string))
-    layer = TextReader(text.string, report).block(text.start())
+def _bound(text: str, start: int) -> Bound:
+    """The valid layer that starts at a position of the text."""
+    report = DiagnosticReport(Source("", text))
+    layer = TextReader(text, report).block(start)
     return Binder(report).message(layer[2], spec("Layer"), layer[3], "layer")
 
 

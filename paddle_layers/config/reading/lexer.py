@@ -67,20 +67,6 @@ class EventGroup:
     OTHER_STRING, NO_VALUE, BRACE, NO_COLON, CLOSING, END, NO_FIELD = range(8, 15)
 
 
-# Lengths are limited in the pattern, so that integers fit into 64 bits and no number exceeds the maximum length.
-# Repeated alternatives are in atomic groups, `(?>(?:a|b)*)`: up to Python 3.11.4, `(?:a|b)*+` may match half of what it
-# repeats, and an attribute without a value passed.
-SIMPLE_BLOCK = re.compile(
-    r"""\s*+([A-Za-z_]\w*+)\s*+\{
-    ((?>(?:\s*+[A-Za-z_]\w*+\s*+:\s*+
-        (?:-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,250}+)?(?:[eE][-+]?[0-9]{1,3}+)?(?![\w.+-])|[A-Za-z_]\w*+|"[^"\\\n]*+"))*))
-    \s*+\}\s*+""",
-    re.X | re.A,
-)
-"""A block of simple numbers, words and strings only: its name and its contents. All numbers are short."""
-SIMPLE_FIELD = re.compile(r'(\w++)\s*+:\s*+(?:(-?[0-9]++)(?![.eE])|(-?[0-9][^\s]*+)|([A-Za-z_]\w*+)|"([^"]*+)")', re.A)
-"""One field of such a block: name, integer, other number, word, string."""
-
 STRING_PART = re.compile(rf"{GAP}({_DOUBLE}\"|{_SINGLE}')", re.X)
 """One of several adjacent strings."""
 AFTER_ITEM = re.compile(GAP + r"([,\]])", re.X)
@@ -100,6 +86,9 @@ WORD_END = re.compile(r"[\s:{},]")
 _PLAIN = r"[^{}\"'\#<>]++"
 
 
+# Repeated alternatives are in atomic groups, `(?>(?:a|b)*)`: up to Python 3.11.4, `(?:a|b)*+` may match half of what it
+# repeats, and an attribute without a value passed.
+#
 # Python's regular expressions have no recursion, so the nesting is written out to four levels. `param { init { constant
 # { } } }` takes three; a deeper layer is left to the parser.
 def _balanced(depth: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ..diagnostics.report import DiagnosticReport
 from ..diagnostics.suggestions import nearest
-from .nodes import Node
+from .nodes import Node, NodesByType
 
 DATA = "data"
 
@@ -19,9 +19,9 @@ def carried_values(nodes: Iterable[Node]) -> dict[str, str]:
     return {node.output_names[0]: node.attributes["carry"] for node in data if node.attributes["carry"] is not None}
 
 
-def check_carried(nodes: Sequence[Node], report: DiagnosticReport) -> None:
+def check_carried(nodes: Sequence[Node], by_type: NodesByType, report: DiagnosticReport) -> None:
     """Check that carried values exist and have the type of the data layer."""
-    carried = carried_values(nodes)
+    carried = carried_values(node for definition, same in by_type.items() if definition.name == DATA for node in same)
     if not carried:
         return
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}

@@ -161,7 +161,7 @@ class Inference:
 
 def types_of(setup: Setup, types: Types) -> Types:
     """Types of the outputs; raises any error of the functions of the layer and its activation."""
-    found = with_checked_size(setup.definition.kept_types(types) or setup.binding(types).outputs)
+    found = setup.definition.kept_types(types) or with_checked_size(setup.binding(types).outputs)
     if found and setup.activation is not None:
         activation, attributes = setup.activation
         activation.infer(found[:1], attributes)
@@ -170,8 +170,9 @@ def types_of(setup: Setup, types: Types) -> Types:
 
 def with_checked_size(types: Types) -> Types:
     """The types, if their sizes are in range; else `ShapeError`."""
-    if any(type_.size > LARGEST for type_ in types):
-        raise ShapeError(f"its output would have more than {LARGEST:,} values per row")
+    for type_ in types:
+        if type_.size > LARGEST:
+            raise ShapeError(f"its output would have more than {LARGEST:,} values per row")
     return types
 
 

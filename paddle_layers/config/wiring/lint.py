@@ -11,7 +11,7 @@ from paddle_layers.define.machine import as_bytes, memory_bytes
 from ..binding.assignments import PhaseState
 from ..binding.drafts import Setup
 from ..diagnostics.report import DiagnosticReport
-from .nodes import Node, all_settings, parameter_shapes
+from .nodes import Node, NodesByType, all_settings, parameter_shapes
 
 # Such a network is valid but trains badly, so this is a warning, not an error.
 APPLIED = {
@@ -39,16 +39,16 @@ _MEANT = (
 )
 
 
-def lint(nodes: Sequence[Node], report: DiagnosticReport) -> None:
+def lint(nodes: Sequence[Node], by_type: NodesByType, report: DiagnosticReport) -> None:
     """Warn about suspicious settings in a valid network, as it is trained."""
-    _too_large(nodes, report)
+    _too_large(by_type, report)
+    state = PhaseState("train")
     setups = {node.setup for node in nodes}  # few: layers with equal text share one
-    absent = {setup for setup in setups if not setup.present(PhaseState("train"))}
-    losses = {setup for setup in setups - absent if _is_loss(setup)}
+    losses = {setup for setup in setups if _is_loss(setup) and setup.present(state)}
     # Without a loss, the network is for prediction only, and nothing in it is meant to be trained.
     if not losses:
         return
-    present = [node for node in nodes if node.setup not in absent] if absent else nodes
+    present = [node for node in nodes if node.setup.present(state)]
     _ungated(present, report)
     of_scores = APPLIED.keys() | OF_PROBABILITIES.keys()
     costs = [node for node in present if node.setup in losses and node.definition.name in of_scores]
@@ -60,25 +60,17 @@ def lint(nodes: Sequence[Node], report: DiagnosticReport) -> None:
     _not_learning(present, losses, report)
 
 
-def _too_large(nodes: Sequence[Node], report: DiagnosticReport) -> None:
+def _too_large(by_type: NodesByType, report: DiagnosticReport) -> None:
     """Parameters that exceed the memory of this machine; of equal layers, the first one is reported."""
     memory = memory_bytes()
     # Not every system reports its memory.
     if memory is None:
         return
-    # Layers with equal text and input types share their types.
-    # Of equal layers the first one remains, because the order is reversed.
-    kinds = {id(node.output_types): node for node in reversed(nodes)}
-    matrices = {definition: _has_matrices(definition) for definition in {node.definition for node in kinds.values()}}
-    for node in kinds.values():
-        if node.inside is None and not matrices[node.definition]:
-            continue
-        sides = (node.input_types, node.output_types)
-        most = math.prod([max([type_.size for type_ in types], default=1) for types in sides])
-        # 4 bytes: float32, the default; `float64` needs more.
-        if 4 * most <= memory:  # a heuristic: few parameters are larger than inputs x outputs; `Net` checks all of them
-            continue
+    large = [same for definition, same in by_type.items() if same[0].inside is not None or _has_matrices(definition)]
+    # Layers with equal text and input types share their types; of these the first one remains, by the reversed order.
+    for node in {id(node.output_types): node for same in large for node in reversed(same)}.values():
         for name, shape in parameter_shapes(node).items():
+            # 4 bytes: float32, the default; `float64` needs more.
             if 4 * math.prod(shape) > memory:
                 what = f"parameter `{node.name}.{name}` ({' x '.join(map(str, shape))})"
                 message = f"{what} needs {as_bytes(4 * math.prod(shape))}, but this machine has {as_bytes(memory)}"
@@ -164,7 +156,7 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Diagn
 
 
 def _is_loss(setup: Setup) -> bool:
-    return any(output.loss for output in setup.definition.outputs.values()) or any(setup.loss_weight or ())
+    return setup.definition.has_loss or (setup.loss_weight is not None and any(setup.loss_weight))
 
 
 def _learns(node: Node, shared: Container[str | None]) -> bool:

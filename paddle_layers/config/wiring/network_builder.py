@@ -25,7 +25,7 @@ from .data_layers import check_carried
 from .inference import Types, output_names, types_of
 from .lint import lint
 from .names import order
-from .nodes import Inside, Node, inner_names, inside_of, unknown_parameter
+from .nodes import Inside, Node, inner_names, inside_of, nodes_by_type, unknown_parameter
 from .resolver import Resolver
 
 # States are combinations of levels and stages, so their number is at most 2 phases x 8 x 9; hostile rules could ask for
@@ -90,13 +90,14 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
         except KeyError:
             return None
         # Layers with equal text and input types have equal outputs: a repeated block costs a look-up per layer.
-        result = known.get((setup, given))
+        use = (setup, given)
+        result = known.get(use)
         if result is None:
             # Tested once per setup and types, not per layer: those that are in `known` have passed.
             if not setup.is_simple:
                 return None
             try:
-                result = known[setup, given] = types_of(setup, given), inside_of(setup, given)
+                result = known[use] = types_of(setup, given), inside_of(setup, given)
             except Exception:  # third-party `@infer` code; `Resolver` repeats the call and reports its error
                 return None
             if unknown_parameter(setup, result[1]):
@@ -240,7 +241,9 @@ def wire_fields(fields: Fields, report: DiagnosticReport, bound: Bound | None = 
     wired = wire(drafts, report, bound.values.get("name") or "")
     # Warnings only for valid networks: in others, they would mostly be consequences of the errors.
     if not report.failed and not bound.broken:
-        check_carried(wired.nodes, report)
-        report_unused(blocks, drafts, report)
-        lint(wired.nodes, report)
+        by_type = nodes_by_type(wired.nodes)
+        check_carried(wired.nodes, by_type, report)
+        if blocks:
+            report_unused(blocks, drafts, report)
+        lint(wired.nodes, by_type, report)
     return wired

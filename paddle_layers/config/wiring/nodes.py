@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -76,7 +77,7 @@ class Node:
         return self._setup.attributes
 
     @property
-    def params(self) -> dict[str, ParamSettings]:
+    def params(self) -> Mapping[str, ParamSettings]:
         """Settings by name in the definition; parameters without settings are absent."""
         return self._setup.params
 
@@ -145,6 +146,17 @@ class Node:
         return f"<{self.definition.name} {self._name!r}: {shapes}>"
 
 
+NodesByType = Mapping[LayerDefinition, Sequence[Node]]
+
+
+def nodes_by_type(nodes: Sequence[Node]) -> NodesByType:
+    """Nodes by definition, in their order: most checks concern a few layer types."""
+    found = defaultdict[LayerDefinition, list[Node]](list)
+    for node in nodes:
+        found[node.definition].append(node)
+    return found
+
+
 # ---- nested networks
 
 
@@ -187,11 +199,7 @@ def parameter_names(inside: Inside) -> Iterator[str]:
 
 def own_parameter_names(node: Node) -> Iterator[str]:
     """Names of a layer's own parameters, numbered if there is one per item of an input."""
-    definition = node.definition
-    for name, param in definition.params.items():
-        # `bias: false` removes the parameter from files and tables, not only its gradient.
-        if param is definition.bias and not node.attributes["bias"]:
-            continue
+    for name, param in _params(node).items():
         yield name
         if param.per is not None:
             positions = node.binding.positions
@@ -200,15 +208,18 @@ def own_parameter_names(node: Node) -> Iterator[str]:
 
 def own_parameters(node: Node) -> Iterator[tuple[str, str, Param, int]]:
     """A layer's own parameters: name in the definition, name in weights files, parameter, and item of the input."""
-    definition = node.definition
-    for name, param in definition.params.items():
-        if param is definition.bias and not node.attributes["bias"]:
-            continue
-        count = 1
-        if param.per is not None:
-            count = len(node.binding.positions[param.per])
+    for name, param in _params(node).items():
+        count = len(node.binding.positions[param.per]) if param.per is not None else 1
         for item in range(count):
             yield name, f"{name}_{item}" if count > 1 else name, param, item
+
+
+def _params(node: Node) -> Mapping[str, Param]:
+    """Parameters by name. `bias: false` removes the bias from files and tables, not only its gradient."""
+    definition = node.definition
+    if definition.bias is None or node.attributes["bias"]:
+        return definition.params
+    return {name: param for name, param in definition.params.items() if param is not definition.bias}
 
 
 def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
@@ -235,7 +246,8 @@ def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
     if node.inside is not None:
         parts = {part.name: parameter_shapes(part) for part in node.inside.nodes}
         return {f"{part}.{name}": shape for part, shapes in parts.items() for name, shape in shapes.items()}
-    return {numbered: node.binding.dims(param, item) for _, numbered, param, item in own_parameters(node)}
+    dims = node.binding.dims
+    return {numbered: dims(param, item) for _, numbered, param, item in own_parameters(node)}
 
 
 def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:

@@ -135,10 +135,13 @@ class Definition:
                 values[name] = values[origin]
         return Attributes(values)
 
+    def lacks(self, given: Mapping[str, Any]) -> bool:
+        """Whether a required attribute is not given."""
+        return not given.keys() >= self._required_names
+
     @cached_property
-    def required_names(self) -> tuple[str, ...]:
-        """Attributes that have to be given."""
-        return tuple(name for name, attribute in self.attributes.items() if attribute.required)
+    def _required_names(self) -> frozenset[str]:
+        return frozenset(name for name, attribute in self.attributes.items() if attribute.required)
 
     @cached_property
     def _plain_defaults(self) -> dict[str, Any]:

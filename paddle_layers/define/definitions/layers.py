@@ -193,6 +193,11 @@ class LayerDefinition(Definition, ABC):
         """Whether nothing has to read what it gives, since it gives nothing or costs only."""
         return all(output.loss for output in self.outputs.values())
 
+    @cached_property
+    def has_loss(self) -> bool:
+        """Whether an output is a loss."""
+        return any(output.loss for output in self.outputs.values())
+
     @property
     def is_composite(self) -> bool:
         """Whether it is made of other layers by a body."""
@@ -220,6 +225,17 @@ class LayerDefinition(Definition, ABC):
         if any(field.optional or field.repeatable for field in self.inputs.values()):
             return None
         return {name: (place,) for place, name in enumerate(self.inputs)}
+
+    @cached_property
+    def binding_order(self) -> list[Input]:
+        """The inputs in the order in which their axes are bound: `C...` is what remains after those of the others."""
+        return sorted(self.inputs.values(), key=lambda field: takes_what_is_left(field.axes))
+
+    @cached_property
+    def inferable_names(self) -> frozenset[str]:
+        """Axes and numbers whose values `@infer` may give."""
+        ids = (output.size for output in self.outputs.values() if output.size)
+        return frozenset({*self.axis_names, *self.numbers, REST, *ids})
 
     @cached_property
     def group_attribute(self) -> str | None:
@@ -330,10 +346,8 @@ class LayerDefinition(Definition, ABC):
 class Binding(NamedTuple):
     """Result of inference for one use of a layer."""
 
-    arguments: dict[str, tuple[Type, ...]]
-    """Types by input name; empty for an optional input that is absent."""
     positions: dict[str, tuple[int, ...]]
-    """Positions in the config's list of inputs."""
+    """Positions in the config's list of inputs, by name; none for an optional input that is absent."""
     sizes: dict[str, Any]
     """Size of each axis; a list for `C_i`; the remaining dims for `...`. Numbers that `@infer` gives, too."""
     levels: dict[str, int]
@@ -350,16 +364,17 @@ class Binding(NamedTuple):
 
     def dims(self, field: Field, item: int = 0) -> tuple[int, ...]:
         """Sizes of a field's axes after the row axis (all axes for parameters), `...` written out."""
-        has_rows = field.axes and field.axes[0].name in self.levels and field.axes[0].name != REST
+        names = field.axis_names
+        has_rows = bool(names) and names[0] in self.levels and names[0] != REST
+        if field.is_plain:
+            return tuple(map(self.sizes.__getitem__, names[1:] if has_rows else names))
         dims: list[int] = []
         if has_rows and field.axes[0].rest:
             dims += self.merged[field.axes[0].name]
         for axis in field.axes[1:] if has_rows else field.axes:
             name = axis.name
-            if name == REST:
-                dims += self.sizes[REST]
-            elif axis.rest and name in self.merged:
-                dims += self.merged[name]
+            if axis.rest and (name == REST or name in self.merged):
+                dims += self.sizes[REST] if name == REST else self.merged[name]
             elif name == "1":
                 dims.append(1)
             else:

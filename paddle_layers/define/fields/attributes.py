@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
 T = TypeVar("T")
@@ -133,6 +134,17 @@ class Attribute(ABC, Generic[T]):
         limits = ((">=", self.min), (">", self.above), ("<=", most), ("<", self.below))
         return " and ".join(f"{sign} {limit}" for sign, limit in limits if limit is not None)
 
+    @cached_property
+    def limits(self) -> tuple[float, float]:
+        """The least and the greatest legal number: next to an exclusive limit, the adjacent integer or float."""
+        above, below = self.above, self.below
+        if above is not None:
+            above = math.floor(above) + 1 if self.type == "INT" else math.nextafter(above, math.inf)
+        if below is not None:
+            below = math.ceil(below) - 1 if self.type == "INT" else math.nextafter(below, -math.inf)
+        least, most = (self.min, above, -math.inf), (self.max, below, math.inf)
+        return max(one for one in least if one is not None), min(one for one in most if one is not None)
+
     def range_problem(self, value: float) -> str | None:
         """Compare a number with the limits.
 
@@ -142,13 +154,8 @@ class Attribute(ABC, Generic[T]):
         Returns:
             The error as a sentence; None within the range.
         """
-        if (
-            (self.min is None or value >= self.min)
-            and (self.above is None or value > self.above)
-            and (self.max is None or value <= self.max)
-            and (self.below is None or value < self.below)
-            and (isinstance(value, int) or not math.isnan(value))  # which fails for integers above 1e308
-        ):
+        least, most = self.limits
+        if least <= value <= most:  # never with NaN
             return None
         return f"`{self.name}` is {value}, must be {self.range_text() or 'a number'}"
 

@@ -74,6 +74,11 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
     return tuple(axes)
 
 
+def has_fixed_rank(axes: Sequence[Axis]) -> bool:
+    """Whether each axis after the rows is one axis of the tensor."""
+    return not any(axis.rest for axis in axes[1:]) and not (axes and axes[0].name == REST)
+
+
 def takes_what_is_left(axes: Sequence[Axis]) -> bool:
     """Whether it is ``N C... ...``: what another input does not have is C."""
     return len(axes) == 3 and axes[1].rest and axes[1].name != REST and axes[1].first is None and axes[2].name == REST

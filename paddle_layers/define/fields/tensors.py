@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from .axes import Axis, parse_axes
+from .axes import Axis, has_fixed_rank, parse_axes
 from .types import KINDS
 
 Init = str | tuple[str, dict[str, Any]]
@@ -18,6 +18,10 @@ class Field:
     def __init__(self, axes: str, doc: str, kind: str = "DENSE") -> None:
         self.text, self.doc, self.kind = axes, doc, kind
         self.axes: tuple[Axis, ...] = parse_axes(axes)
+        self.has_fixed_rank = has_fixed_rank(self.axes)
+        self.axis_names = tuple(axis.name for axis in self.axes)
+        # Most tensors: every axis has a size of its own. What follows from it is used for every layer of a network.
+        self.is_plain = not any(axis.rest or axis.per_item or axis.name == "1" for axis in self.axes)
         self.name = ""
         self.owner: type = object
 

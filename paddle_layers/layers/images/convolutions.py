@@ -88,12 +88,10 @@ def check_groups(channels: int, filters: int, groups: int) -> None:
 def positions(extent: int, size: int, stride: int, padding: int, dilation: int, attribute: str, unit: str) -> int:
     """Number of filter positions along an axis of pixels and padding; rejects a filter that does not fit."""
     reach = (size - 1) * dilation + 1
-    spread = f"{size} {unit} spread over {reach}" if dilation > 1 else f"{size} {unit}"
-    require(
-        (size - 1) * dilation + 1 <= extent + padding,
-        attribute,
-        f"a filter of {spread} does not fit into {extent} {unit} and {padding} of padding",
-    )
+    if reach > extent + padding:
+        spread = f"{size} {unit} spread over {reach}" if dilation > 1 else f"{size} {unit}"
+        message = f"a filter of {spread} does not fit into {extent} {unit} and {padding} of padding"
+        require(False, attribute, message)
     return (extent + padding - reach) // stride + 1
 
 
