@@ -185,6 +185,8 @@ def neg(step: OperatorContext, x: Any) -> Operand:
 @operator("Pow", constants=True)
 def power(step: OperatorContext, x: Any, exponent: Any) -> Operand:
     """A constant power."""
+    whole_ = isinstance(exponent, ConstantValue) and exponent.number is not None and exponent.number in range(100)
+    step.refuse_unless(step.kinds[0] != "i" or whole_, "powers of integers must be integers of at least 0")
     if isinstance(x, ConstantValue) and isinstance(exponent, View) and x.number is not None and x.number > 0:
         scale = None if exponent.factor == 1.0 else exponent.factor
         return step.each("exp", replace(exponent, factor=1.0), base=x.number, scale=scale)
@@ -326,7 +328,7 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
     if step.node.operator == "Dropout" and len(more) > 1 and more[1] is not None:
         training = more[1].number if isinstance(more[1], ConstantValue) else None
         step.refuse_unless(training == 0, "dropout at inference (`training_mode`) is not supported")
-    if "Cast" in step.node.operator and isinstance(x, View):
+    if "Cast" in step.node.operator:
         return _cast(step, x, more[0] if more else None)
     return x
 
@@ -335,12 +337,15 @@ REAL, WHOLE, BOOLEAN = (1, 10, 11, 16), (6, 7, 12, 13), 9
 """ONNX data types: floats, integers that hold ids, and Booleans."""
 
 
-def _cast(step: OperatorContext, x: View, like: Any) -> Operand:
+def _cast(step: OperatorContext, x: Any, like: Any) -> Any:
     """Floats are float32 here, whatever their precision in the model; they are not made integers."""
     to = step.attribute("to")
     if like is not None:
-        whole_ = isinstance(like, View) and like.value.type.kind == "INT"
-        to = 7 if whole_ or (isinstance(like, ConstantValue) and like.array.dtype.kind != "f") else 1
+        to = {"i": WHOLE[0], "u": WHOLE[0], "b": BOOLEAN}.get(step.kinds[1], REAL[0])
+    if to not in REAL and isinstance(x, (AttentionScores, ErrorFunction, Statistic)):
+        x = step.view(x)
+    if not isinstance(x, View):
+        return x
     if to == BOOLEAN and is_value(x) and step.kinds[0] != "b":
         return compare(step, "NOT_EQUAL", x, ConstantValue(np.zeros((), np.float32)))
     if x.value.type.kind == "INT" and x.value.dims:
@@ -348,6 +353,7 @@ def _cast(step: OperatorContext, x: View, like: Any) -> Operand:
     if x.value.type.kind == "INT":
         return x if to in WHOLE else _mask_of(step, x)
     if step.kinds[0] in ("i", "b"):
+        step.refuse_unless(step.kinds[0] == "b" or to in REAL + WHOLE, "casting to short integers is not supported")
         return x
     layer = x.value.layer
     # Indices are floats here and integers in ONNX, so their cast is the identity; any other one would round.

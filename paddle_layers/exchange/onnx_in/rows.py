@@ -102,7 +102,7 @@ def matmul(step: OperatorContext, x: Any, y: Any) -> Operand:
         given = step.numbers(y, "weight")
         step.refuse_unless(given.array.ndim == 2, f"weight has {given.array.ndim} axes, expected 2")
         if isinstance(x, DynamicConstant) and x.number == 0:
-            return x
+            return replace(x, layout=(*x.layout[:-1], axis_for(given.array.shape[-1])))
         return fc_of(step, step.view(x), given.array, given.source, None)
     return product(step, x, y)
 
