@@ -261,6 +261,11 @@ def integers() -> Iterator[Case]:
     error = [node("Mul", "x", "c", to="h"), node("Erf", "h", to="e"), cast("e", 6, "r"), cast("r", 1)]
     yield one("Erf cast to integers", error, (4,), 13, False, c=np.float32(np.sqrt(0.5)))
     parted = [node("ReduceMean", "x", to="m", axes=[2]), node("Reshape", "m", "s")]
+    scaled = [node("Mul", "m", "c", to="h"), node("Erf", "h", to="e")]
+    for of, made in (("m", []), ("e", scaled)):
+        wide = [mean, *made, node("Expand", of, "s", to="w"), node("ReduceSum", "w", "axes")]
+        given = {"s": np.int64([1, 2]), "axes": np.int64([1]), "c": np.float32(np.sqrt(0.5))}
+        yield one(f"Expand of {of}", wide, (4,), 13, True, **given)
     yield one("Reshape of a mean", parted, (4, 3), 13, True, s=np.int64([0, 2, 2]))
 
 

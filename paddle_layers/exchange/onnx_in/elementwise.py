@@ -310,6 +310,8 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
             return replace(x, layout=wide)
         whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
         fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
+        if not fits and isinstance(x, (AttentionScores, ErrorFunction, Statistic)):
+            x = step.view(x)
         missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
         found = moved(x, (*missing, *x.layout))
         # Exporters also write an Expand that changes nothing, with a shape that is computed.
