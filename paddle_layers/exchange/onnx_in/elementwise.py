@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -119,6 +119,7 @@ def clip(step: OperatorContext, x: Any, least: Any = None, most: Any = None) -> 
         for name, given in (("min", least), ("max", most))
     )
     if isinstance(x, SequenceLengths):
+        step.refuse_unless(high is None and (low is None or low <= 1), "limits of sequence lengths are not supported")
         return x  # no sequence is empty
     # Exporters write the limits of float32 for an absent one.
     low, high = (None if one is None or abs(one) > 3.4e38 else one for one in (low, high))
@@ -179,6 +180,7 @@ def neg(step: OperatorContext, x: Any) -> Operand:
     if isinstance(x, Statistic) and x.kind == "mean":
         return replace(x, kind="negated mean")
     view = step.view(x)
+    step.refuse_unless(is_value(view), "arithmetic with ids is not supported")
     return replace(view, factor=-view.factor)
 
 
@@ -210,7 +212,7 @@ def extreme(step: OperatorContext, x: Any, *others: Any) -> Operand:
             and isinstance(other, ConstantValue)
             and len(others) == 1
         ):
-            return one  # no sequence is empty or longer than its table
+            return _limited(step, one, other, least=step.node.operator == "Min")
     if len(others) == 1 and any(isinstance(one, SampleIndices) for one in (x, *others)):
         first, second = (x, others[0]) if isinstance(x, SampleIndices) else (others[0], x)
         wide = spread(first, second.array.shape if isinstance(second, ConstantValue) else second.shape)
@@ -227,6 +229,17 @@ def extreme(step: OperatorContext, x: Any, *others: Any) -> Operand:
     rows, values = together(step, x, *others)
     made = step.layer("eltwise", *values, operation="MIN" if least else "MAX")
     return step.made(made.outputs[0], rows)
+
+
+def _limited(step: OperatorContext, one: Any, limit: ConstantValue, *, least: bool) -> Operand:
+    """Positions and lengths within limits that they have anyway: no sequence is empty, or longer than the batch."""
+    number = limit.number
+    if least and number is not None and number >= 0 and isinstance(one, StepPositions):
+        return replace(one, most=int(number))
+    own = 1 if isinstance(one, SequenceLengths) else 0
+    fits = limit.array.dtype.kind == "O" if least or number is None else number <= own
+    step.refuse_unless(fits, f"the limit {number} of positions or lengths of sequences is not supported")
+    return cast(Operand, one)
 
 
 @operator("Softmax", "LogSoftmax")

@@ -209,6 +209,8 @@ def _embedding(step: OperatorContext, table: ConstantValue, places: Any, axis: i
     )
     height, width = table.array.shape
     if isinstance(places, StepPositions):
+        if places.most is not None and places.most < height - 1:  # the model has the last row for all that follow
+            table = ConstantValue(table.array[: places.most + 1], (*table.source, "Slice") if table.source else ())
         return PositionLookup((*places.layout, axis_for(width)), table=table)
     if isinstance(places, RepeatedConstant):  # the same ids for every sample, such as token types
         ids = needed(places.sample(), "the batch axis must come first").array
