@@ -50,6 +50,7 @@ from .symbolic_values import (
     Statistic,
     SymbolicValue,
     View,
+    atoms_of,
 )
 
 
@@ -326,6 +327,8 @@ class _Conversion:
         except NotSupported as reason:
             value = plain.value
             self.outcome.notes.append(f"output {shown(name)}: the order of its axes differs from the model: {reason}")
+        if [atom.name for atom in atoms_of(plain.layout)][:1] == ["T"]:
+            self.outcome.notes.append(f"output {shown(name)}: batch first; the model has the time steps first")
         if value.layer.type == "data" and value.type.kind == "INT":
             self.outcome.refused.append(f"output {shown(name)}: ids that are fed cannot be an output")
             return
