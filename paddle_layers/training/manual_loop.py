@@ -144,7 +144,8 @@ class Optimizer:
 
         Raises:
             ValueError: The learning rate is negative, infinite or NaN.
-            RuntimeError: There was no backward pass since the last step, another thread ran it, or an interrupt ended it.
+            RuntimeError: There was no backward pass since the last step, another thread ran it, or an interrupt ended
+                it.
             TrainingError: A gradient contains NaN or infinity; parameters and states of the optimizer are unchanged,
                 so the loop may continue with the next batch.
         """
