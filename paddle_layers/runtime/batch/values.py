@@ -125,7 +125,7 @@ def _joined(parts: Sequence[Array]) -> Array:
 
 def as_array(given: Any) -> Array:
     """Converts to an array. Raises `FeedError` for what NumPy cannot convert, masked elements, and scalars."""
-    if np.ma.is_masked(given):  # NumPy converts them to whatever is behind the mask
+    if np.ma.is_masked(given):  # NumPy converts them to the numbers that the mask hides
         raise FeedError("has masked elements; replace them: array.filled(value)")
     try:
         array = np.asarray(given)
