@@ -305,6 +305,8 @@ def _array(value: Any, name: str, origin: str) -> Array:
         kind = "Python objects" if value.dtype.kind == "O" else str(value.dtype)
         meant = _meant(value, name)
         raise DataError(f"{origin}: field `{name}` contains {kind}, expected numbers{meant}")
+    if np.ma.is_masked(value):
+        raise DataError(f"{origin}: field `{name}` has masked elements; replace them: array.filled(value)")
     if value.ndim == 0:
         raise DataError(f"{origin}: field `{name}` is a scalar; the first axis must be the samples")
     if len(value) and not value.size:  # a few bytes of a file may claim any number of such rows

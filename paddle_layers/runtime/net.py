@@ -99,6 +99,7 @@ class Net(PassResults, PassEffects):
         self.arena.allocate(seed, self.target, gradient_memory or self.target)
         self._last = None
         self._repeated: RepeatedPass | None = None
+        self._feeds: dict[str, NDArray[Any]] = {}
         self.closed, self._step, self._states_before = False, 0, {}
         self.add_up: Callable[[NDArray[Any]], None] | None = None  # sums over the processes that share each batch
         if batch_size is not None:
@@ -174,6 +175,7 @@ class Net(PassResults, PassEffects):
             chosen.graph = graph
         batch = Batch(chosen.graph, feeds, self.dtype)
         if phase == "train":
+            batch.copy_arrays(self._feeds)
             self._step = self._step + 1 if step is None else step
         prepare_entries(batch, chosen.graph, self._key)
         chosen.select(batch.of)

@@ -126,6 +126,7 @@ class Optimizer:
         if {"learning_rate", "lr"} & settings.keys():
             raise TypeError("the learning rate is an argument of each step: write optimizer.step(learning_rate)")
         self.name, self.steps, self._net = name, 0, net
+        self._passes = 0  # of the net when the parameters were last updated
         definition = registries["optimizer"][name]
         self._updater = Updater(
             cast("Elementwise", definition),
@@ -143,19 +144,24 @@ class Optimizer:
 
         Raises:
             ValueError: The learning rate is negative, infinite or NaN.
-            RuntimeError: Another thread ran the last backward pass, or an interrupt ended it.
+            RuntimeError: There was no backward pass since the last step, another thread ran it, or an interrupt ended
+                it.
             TrainingError: A gradient contains NaN or infinity; parameters and states of the optimizer are unchanged,
                 so the loop may continue with the next batch.
         """
         rate = float(learning_rate)
         if not 0 <= rate < math.inf:
             raise ValueError(f"learning_rate is {rate:g}, must be a finite number >= 0")
+        passes = self._net.arena.gradient_owner.passes
+        if passes == self._passes:
+            raise RuntimeError("no backward pass since the last step: call net.forward(batch) and net.backward() first")
         try:
             self._updater.step(rate, self.steps + 1)
         except NonFiniteGradients as error:
             layer = self._net.find_non_finite(backward=True)
             where = f": in backward order, `{layer}` is the first layer whose gradient is not finite" if layer else ""
             raise TrainingError(f"{error} at step {self.steps + 1}{where}. The parameters are unchanged") from None
+        self._passes = passes
         self.steps += 1  # last: a step that is refused or interrupted does not count
 
     def save(self, path: str | Path) -> None:

@@ -132,6 +132,7 @@ def test_a_hint_is_given_only_where_it_fits(net):
             np.zeros((4, 3), complex),
             "`scores.weight` requires a real dtype, not complex128",
         ),
+        (np.ma.masked_equal(np.eye(4, 3), 0), "`scores.weight` cannot have masked elements"),
         ([[1, 2], [3]], "`scores.weight`: cannot convert to an array: setting an array element with a sequence"),
     ],
 )

@@ -232,6 +232,57 @@ def facts() -> Iterator[Case]:
         yield one("IsNaN", is_nan, shape, 13, True, zero=np.float32(0))
 
 
+def cast(name: str, kind: int, to: str = "y") -> NodeProto:
+    return helper.make_node("Cast", [name], [to], to, to=kind)
+
+
+def integers() -> Iterator[Case]:
+    """Integers are floats in layers: what ONNX rounds or shortens is rejected."""
+    count = [node("Greater", "x", "zero", to="g"), cast("g", 7, "i"), node("ReduceSum", "i", "axes", to="n")]
+    given = {"zero": np.float32(-1), "axes": np.int64([1]), "c": np.int64(2)}
+    for operator, first, accepted in (
+        *((name, ("n", "c"), True) for name in ("Add", "Sub", "Mul", "Max", "Mod", "Pow")),
+        *((name, inputs, False) for name in ("Div", "Pow") for inputs in (("c", "n"), ("n", "n"))),
+        ("Div", ("n", "c"), False), ("Mean", ("n", "n"), False), ("ReduceMean", ("i",), False),
+        ("ReduceL2", ("i",), False), ("ReduceMax", ("i",), True), ("Neg", ("n",), True),
+    ):  # fmt: skip
+        axes = [1] if operator.startswith("Reduce") else None
+        made = [*count, node(operator, *first, to="r", axes=axes), cast("r", 1)]
+        yield one(f"{operator} of integers {first}", made, (4,), 13, accepted, **given)
+    made = [*count, node("Pow", "n", "c", to="r"), cast("r", 1)]
+    yield one("Pow -1 of integers", made, (4,), 13, False, **given | {"c": np.int64(-1)})
+    for kind, accepted in ((1, True), (6, True), (3, False)):
+        yield one(f"integers cast to {kind}", [*count, cast("n", kind, "r"), cast("r", 1)], (4,), 13, accepted, **given)
+    mean = node("ReduceMean", "x", to="m", axes=[1])
+    for kind in (6, 9):
+        yield one(f"mean cast to {kind}", [mean, cast("m", kind, "r"), cast("r", 1)], (4,), 13, kind == 9)
+    like = [node("Greater", "x", "zero", to="g"), node("CastLike", "x", "g", to="r"), cast("r", 1)]
+    yield one("CastLike a Boolean", like, (4,), 15, True, zero=np.float32(0))
+    error = [node("Mul", "x", "c", to="h"), node("Erf", "h", to="e"), cast("e", 6, "r"), cast("r", 1)]
+    yield one("Erf cast to integers", error, (4,), 13, False, c=np.float32(np.sqrt(0.5)))
+    parted = [node("ReduceMean", "x", to="m", axes=[2]), node("Reshape", "m", "s")]
+    scaled = [node("Mul", "m", "c", to="h"), node("Erf", "h", to="e")]
+    for of, made in (("m", []), ("e", scaled)):
+        wide = [mean, *made, node("Expand", of, "s", to="w"), node("ReduceSum", "w", "axes")]
+        given = {"s": np.int64([1, 2]), "axes": np.int64([1]), "c": np.float32(np.sqrt(0.5))}
+        yield one(f"Expand of {of}", wide, (4,), 13, True, **given)
+    yield one("Reshape of a mean", parted, (4, 3), 13, True, s=np.int64([0, 2, 2]))
+
+
+def filled() -> Iterator[Case]:
+    """Constants as long as the sequences: what would need another value per step is rejected."""
+    sizes = [node("Shape", "x", to="s"), node("Slice", "s", "start", "end", to="n")]
+    sizes += [node("Concat", "n", "k", to="d", axis=0), node("ConstantOfShape", "d", to="c")]
+    given = {"start": np.int64([0]), "end": np.int64([2]), "k": np.int64([4])}
+    for width in (4, 1):
+        yield one("zeros added", [*sizes, node("Add", "x", "c")], ("T", width), 13, width == 4 or None, **given)
+    for inputs in (("c", "x"), ("x", "c")):
+        made = [*sizes, node("Concat", *inputs, to="h", axis=2), node("Add", "h", "h")]
+        yield one(f"zeros beside {inputs}", made, ("T", 4), 13, None, **given)
+        added = [*made[:-1], node("Concat", "x", "x", to="t", axis=2), node("Add", "h", "t")]
+        yield one(f"zeros beside {inputs}, added", added, ("T", 4), 13, None, **given)
+
+
 def products() -> Iterator[Case]:
     for opset, turned, alpha, beta, bias in itertools.product(
         (7, 11, 13), (0, 1), (None, 0.5), (None, 0.5, 0.0), ((3,), (1, 3), (1, 1), (1,), (2, 3))
@@ -259,11 +310,28 @@ def products() -> Iterator[Case]:
         made.append(helper.make_node("RNN", ["t", *given], ["", "h"], "h", hidden_size=3,
                                      **{name: value for name, value in settings.items() if value}))  # fmt: skip
         made.append(node("Squeeze", "h", "k"))
+        if alpha is None:
+            counted = [made[0], helper.make_node("RNN", ["t", *given, "", "n"], ["", "h"], "h", hidden_size=3), made[2]]
+            for steps in (2, 3):
+                lengths = {"n": np.int32([steps, steps]), "k": np.int64([0])}
+                yield one(f"RNN of {steps} steps", counted, (3, 4), 14, steps == 3, **given, **lengths)
         accepted = (alpha, beta) == ([1.0], [0.0])
         yield one(f"RNN Affine {alpha} {beta}", made, ("T", 4), 14, accepted, **given, k=np.int64([0]))
 
 
-FAMILIES = (softmax, resize, reductions, arithmetic, windows, normalizations, moves, facts, products)
+FAMILIES = (
+    *(softmax, resize, reductions, arithmetic, windows, normalizations, moves, facts, integers, filled, products),
+)
+
+
+def of_constants(case: Case, arrays: dict[str, Any], size: int) -> Case:
+    """The case with its inputs as constants: `y`, in a single row of `size` numbers, is added to the input `q`."""
+    renamed = [NodeProto.FromString(made.SerializeToString()) for made in case.nodes]
+    for made in renamed:
+        made.output[:] = ["folded" if name == "y" else name for name in made.output]
+    row = [cast("folded", 1, "float"), node("Reshape", "float", "row", to="flat"), node("Add", "q", "flat")]
+    constants = {**case.constants, **arrays, "row": np.int64([1, -1])}
+    return Case(f"{case.name}, of constants", [*renamed, *row], {"q": (size,)}, constants, case.opset)
 
 
 def cases() -> list[Case]:

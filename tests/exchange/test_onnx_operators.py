@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.model import ImportFailure
 from paddle_layers.testing.cases.trial import as_python
-from tests.exchange.onnx_operators import cases, node, one
+from tests.exchange.onnx_operators import cases, filled, integers, node, of_constants, one
 
 ROWS, STEPS = 2, 3
 SHARE = 24
@@ -72,12 +72,16 @@ def outcome(case, folder):
 
 
 def check(case, folder):
+    """Of values, and of constants, which are computed by other code."""
     accepted = outcome(case, folder)
     assert case.accepted in (None, accepted), f"{case.name}: {'accepted' if accepted else 'refused'}"
+    wanted = expected(folder / "m.onnx", arrays(case))
+    if wanted is not None:
+        outcome(of_constants(case, arrays(case), wanted.size), folder)
 
 
 def test_a_share_of_the_operators(tmp_path):
-    for case in CASES[::SHARE]:
+    for case in [*CASES[::SHARE], *integers(), *filled()]:
         check(case, tmp_path)
 
 

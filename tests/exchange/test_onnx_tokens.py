@@ -271,3 +271,46 @@ def test_the_number_of_a_sample_is_no_value(by, tmp_path):
     )
     with pytest.raises(ImportFailure):
         pl.import_onnx(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize(
+    ("of", "by", "number", "reason"),
+    [
+        ("ids", "Mul", 2, "arithmetic with ids"),
+        ("positions", "Max", 2, "the limit 2.0"),
+        ("lengths", "Max", 3.0, "the limit 3.0"),
+        ("lengths", "Clip", 3.0, "limits of sequence lengths"),
+        ("positions", "Max", 0, ""),
+        ("lengths", "Clip", 1.0, ""),
+    ],
+)
+def test_ids_positions_and_lengths_are_not_changed(of, by, number, reason, tmp_path):
+    """Limits that they always satisfy have no effect."""
+    graph = Graph()
+    table = graph.weight(WORDS, WIDTH)
+    number = graph.constant(np.float32(number) if isinstance(number, float) else np.int64(number))
+    if of == "ids":
+        found = graph.add("Gather", table, graph.add(by, "ids", number))
+    elif of == "positions":
+        zero, one = graph.constant(np.int64(0)), graph.constant(np.int64(1))
+        steps = graph.add("Range", zero, graph.add("Gather", graph.add("Shape", "ids"), one), one)
+        places = graph.add("Gather", graph.weight(WORDS, WIDTH), graph.add(by, steps, number))
+        found = graph.add("Add", graph.add("Gather", table, "ids"), places)
+    else:
+        real = graph.add("Cast", graph.add("Not", graph.add("Equal", "ids", graph.constant(np.int64(0)))), to=1)
+        axis = graph.constant([1])
+        lengths = graph.add(by, graph.add("ReduceSum", real, axis, keepdims=1), number)
+        total = graph.add("ReduceSum", graph.add("Gather", table, "ids"), axis, keepdims=0)
+        found = graph.add("Div", total, lengths)
+    save(graph, tmp_path / "m.onnx", found, {"ids": ["T"]})
+    if reason:
+        with pytest.raises(ImportFailure, match=reason):
+            pl.import_onnx(tmp_path / "m.onnx")
+        return
+    ids = np.array([[3, 1, 4], [1, 5, 8]])
+    expected = onnxruntime.InferenceSession(str(tmp_path / "m.onnx")).run(None, {"ids": ids})[0]
+    imported = pl.import_onnx(tmp_path / "m.onnx")
+    with imported.net() as net:
+        value = net.forward({"ids": list(ids)}, phase="test")[imported.outputs[found]]
+    value = value.data if isinstance(value, pl.Sequences) else value
+    np.testing.assert_allclose(value.reshape(expected.shape), expected, rtol=1e-5, atol=1e-6)

@@ -1,10 +1,12 @@
 """Net: gradients of whole networks, what is not computed, memory, planning anew, weights."""
 
+import copy
 import logging
 import tracemalloc
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import paddle_layers as pl
 from paddle_layers.define import registries
@@ -266,6 +268,7 @@ WRONG_FEEDS = {
         r"rows of 6x6x2, .* takes 2x6x6 \(channels first\); feed array.transpose\(0, 3, 1, 2\)",
     ),
     "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "expected a real dtype"),
+    "masked elements": ({"x": np.ma.masked_less(np.arange(360.0).reshape(5, 2, 6, 6), 3)}, r"array.filled\(value\)"),
     "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "contains nan in row 0"),
     "fractions as ids": ({"label": np.ones(5)}, "ids must be integers"),
     "infinity": ({"x": np.full((5, 2, 6, 6), np.inf)}, "contains inf in row 0"),
@@ -387,6 +390,32 @@ layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
         net.backward()
         np.testing.assert_array_equal(net.arena.gradients.read(), first)
         np.testing.assert_array_equal(net.states["norm.running_mean"].value, mean)
+
+
+def test_arrays_may_be_reused_after_the_forward_pass():
+    """Ids and sparse rows are read by the backward pass, and all feeds by another one."""
+    text = """
+layer { name: "x" type: "data" data { shape: 3 } }
+layer { name: "ids" type: "data" data { data_type: INT size: 4 } }
+layer { name: "tags" type: "data" data { data_type: SPARSE size: 3 } }
+layer { name: "row" type: "embedding" input: "ids" embedding { size: 3 } }
+layer { name: "y" type: "fc" input: "x" input: "row" input: "tags" fc { size: 2 } }
+"""
+    rng = np.random.default_rng(0)
+    given = {"x": rng.normal(size=(2, 3)), "ids": np.array([1, 3]), "tags": scipy.sparse.csr_matrix(np.eye(3)[:2])}
+    found = []
+    for reused in (False, True):
+        with pl.Net(pl.loads(text), dtype="float64") as net:
+            feeds = copy.deepcopy(given)
+            net.forward(feeds)
+            if reused:
+                feeds["x"][:], feeds["ids"][:], feeds["tags"].data[:] = 0, 0, 0
+            for _ in range(2):
+                net.backward({"y": np.ones((2, 2))})
+                found.append([np.array(parameter.gradient) for parameter in net.parameters.values()])
+    for gradients in found[1:]:
+        for gradient, expected in zip(gradients, found[0], strict=True):
+            np.testing.assert_array_equal(gradient, expected)
 
 
 def test_a_batch_without_rows_has_a_loss_of_zero():

@@ -99,6 +99,8 @@ def test_a_loop_goes_on_with_the_same_bits(tmp_path: Path) -> None:
     with pl.Net(pl.loads(TEXT)) as net, pl.Net(pl.loads(TEXT), seed=9) as other:
         optimizer = pl.Optimizer(net, "adam")
         loop(net, optimizer, rates)
+        with pytest.raises(RuntimeError, match="no backward pass since the last step"):
+            optimizer.step(0.1)
         net.save(str(tmp_path / "w"))
         optimizer.save(tmp_path / "o")
         loop(net, optimizer, rates)
@@ -146,6 +148,7 @@ def test_wrong_arguments() -> None:
                 f"learning_rate is {rate}, must be a finite number >= 0",
                 lambda rate=rate: optimizer.step(rate),
             )
+        one_line(RuntimeError, "no backward pass since the last step", lambda: optimizer.step(0.1))
         assert optimizer.steps == 0
         one_line(UnknownName, "`l3`", lambda: pl.Optimizer(net, "adam", regularizer="l3"))
     one_line(UnknownName, "`cosin`; did you mean `cosine`?", lambda: pl.Schedule("cosin", learning_rate=1, steps=2))

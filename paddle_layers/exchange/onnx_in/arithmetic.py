@@ -11,7 +11,7 @@ import numpy as np
 from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
 from .operators import OperatorContext, operator
-from .selections import as_constant, indices_of_samples, together
+from .selections import as_constant, indices_of_samples, is_value, together
 from .sequence_rows import part_of_grid
 from .shapes import repeated_axes
 from .sizes import whole
@@ -171,6 +171,7 @@ def _constant(step: OperatorContext, type_: str, x: View, y: ConstantValue) -> O
 
 def _number(step: OperatorContext, type_: str, x: View, number: float) -> Operand:
     if type_ == "mul":
+        step.refuse_unless(is_value(x) or number == 1, "arithmetic with ids is not supported")
         return replace(x, factor=x.factor * number, scaled_by=step.node.place)
     if number == 0:
         return x

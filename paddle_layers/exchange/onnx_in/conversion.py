@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from . import (  # noqa: F401  importing a module registers its operators in `OPERATORS`
@@ -50,6 +50,7 @@ from .symbolic_values import (
     Statistic,
     SymbolicValue,
     View,
+    atoms_of,
 )
 
 
@@ -261,6 +262,8 @@ class _Conversion:
         partial += (ErrorFunction,) if node.operator in _OF_VALUES else ()
         inputs = [step.settled(one) if isinstance(one, partial) else one for one in inputs]
         first = inputs[0] if inputs else None
+        integers = step.kinds[:1] == ["i"] and any(isinstance(one, View) for one in inputs)
+        step.refuse_unless(not integers or node.operator not in _ROUNDED, _OF_INTEGERS)
         whole = isinstance(first, SelectedSteps) or (isinstance(first, Statistic) and first.over_all)
         if whole and node.operator in _OF_VALUES:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
@@ -268,15 +271,9 @@ class _Conversion:
             return [first] * len(node.outputs)
         if isinstance(first, SampleIndices) and first.offsets.ndim and node.operator in _OF_VALUES - {"Shape"}:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
-        if isinstance(first, DynamicConstant) and node.operator in (
-            "Slice",
-            "Transpose",
-            "Squeeze",
-            "Unsqueeze",
-            "Gather",
-            "Concat",
-        ):
-            return [first]
+        scalar = _moved_scalar(node, inputs)
+        if scalar is not None:
+            return [scalar]
         if isinstance(first, ConstantValue) and handler not in OF_CONSTANTS:
             raise NotSupported(f"input is {described(first)}, expected the output of a layer")
         merged = merged_batch.split_batch_axis(node, inputs, opset)
@@ -330,6 +327,8 @@ class _Conversion:
         except NotSupported as reason:
             value = plain.value
             self.outcome.notes.append(f"output {shown(name)}: the order of its axes differs from the model: {reason}")
+        if [atom.name for atom in atoms_of(plain.layout)][:1] == ["T"]:
+            self.outcome.notes.append(f"output {shown(name)}: batch first; the model has the time steps first")
         if value.layer.type == "data" and value.type.kind == "INT":
             self.outcome.refused.append(f"output {shown(name)}: ids that are fed cannot be an output")
             return
@@ -340,11 +339,27 @@ class _Conversion:
 
 _KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Where"})
 """Operators that preserve a mask of ids; Where may use it as the `padding_id` of an embedding."""
+_OF_INTEGERS = "results of integers are rounded in ONNX, which is not supported: cast them to floats before"
+_ROUNDED = frozenset({"Div", "Mean", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "Resize", "Upsample"})
+"""Operators whose results for integers are integers, too; layers compute with floats."""
+_OF_SCALARS = frozenset({"Slice", "Transpose", "Squeeze", "Unsqueeze", "Gather", "Concat"})
+"""Operators that move or select elements, which are all the same in a dynamic constant."""
 _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
 
 
 def _constants(arrays: Mapping[str, Any]) -> dict[str, ConstantValue]:
     return {name: ConstantValue(array, (name,) if array.dtype.kind == "f" else ()) for name, array in arrays.items()}
+
+
+def _moved_scalar(node: OnnxNode, inputs: Sequence[Any]) -> DynamicConstant | None:
+    """A constant of dynamic shape with one number, some of whose elements are moved or selected."""
+    first = inputs[0] if inputs else None
+    if not isinstance(first, DynamicConstant) or node.operator not in _OF_SCALARS:
+        return None
+    same = all(isinstance(one, DynamicConstant) and one.number == first.number for one in inputs)
+    if node.operator == "Concat" and not same:
+        return None
+    return replace(first, layout=tuple(axis if any(atom.name for atom in axis) else () for axis in first.layout))
 
 
 def _called(handler: Handler, step: OperatorContext, inputs: Sequence[Any]) -> Any:

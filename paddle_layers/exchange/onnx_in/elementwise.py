@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -119,6 +119,7 @@ def clip(step: OperatorContext, x: Any, least: Any = None, most: Any = None) -> 
         for name, given in (("min", least), ("max", most))
     )
     if isinstance(x, SequenceLengths):
+        step.refuse_unless(high is None and (low is None or low <= 1), "limits of sequence lengths are not supported")
         return x  # no sequence is empty
     # Exporters write the limits of float32 for an absent one.
     low, high = (None if one is None or abs(one) > 3.4e38 else one for one in (low, high))
@@ -179,12 +180,15 @@ def neg(step: OperatorContext, x: Any) -> Operand:
     if isinstance(x, Statistic) and x.kind == "mean":
         return replace(x, kind="negated mean")
     view = step.view(x)
+    step.refuse_unless(is_value(view), "arithmetic with ids is not supported")
     return replace(view, factor=-view.factor)
 
 
 @operator("Pow", constants=True)
 def power(step: OperatorContext, x: Any, exponent: Any) -> Operand:
     """A constant power."""
+    whole_ = isinstance(exponent, ConstantValue) and exponent.number is not None and exponent.number in range(100)
+    step.refuse_unless(step.kinds[0] != "i" or whole_, "powers of integers must be integers of at least 0")
     if isinstance(x, ConstantValue) and isinstance(exponent, View) and x.number is not None and x.number > 0:
         scale = None if exponent.factor == 1.0 else exponent.factor
         return step.each("exp", replace(exponent, factor=1.0), base=x.number, scale=scale)
@@ -208,7 +212,7 @@ def extreme(step: OperatorContext, x: Any, *others: Any) -> Operand:
             and isinstance(other, ConstantValue)
             and len(others) == 1
         ):
-            return one  # no sequence is empty or longer than its table
+            return _limited(step, one, other, least=step.node.operator == "Min")
     if len(others) == 1 and any(isinstance(one, SampleIndices) for one in (x, *others)):
         first, second = (x, others[0]) if isinstance(x, SampleIndices) else (others[0], x)
         wide = spread(first, second.array.shape if isinstance(second, ConstantValue) else second.shape)
@@ -225,6 +229,17 @@ def extreme(step: OperatorContext, x: Any, *others: Any) -> Operand:
     rows, values = together(step, x, *others)
     made = step.layer("eltwise", *values, operation="MIN" if least else "MAX")
     return step.made(made.outputs[0], rows)
+
+
+def _limited(step: OperatorContext, one: Any, limit: ConstantValue, *, least: bool) -> Operand:
+    """Positions and lengths within limits that they have anyway: no sequence is empty, or longer than the batch."""
+    number = limit.number
+    if least and number is not None and number >= 0 and isinstance(one, StepPositions):
+        return replace(one, most=int(number))
+    own = 1 if isinstance(one, SequenceLengths) else 0
+    fits = limit.array.dtype.kind == "O" if least or number is None else number <= own
+    step.refuse_unless(fits, f"the limit {number} of positions or lengths of sequences is not supported")
+    return cast(Operand, one)
 
 
 @operator("Softmax", "LogSoftmax")
@@ -308,6 +323,8 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
             return replace(x, layout=wide)
         whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
         fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
+        if not fits and isinstance(x, (AttentionScores, ErrorFunction, Statistic)):
+            x = step.view(x)
         missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
         found = moved(x, (*missing, *x.layout))
         # Exporters also write an Expand that changes nothing, with a shape that is computed.
@@ -326,7 +343,7 @@ def same(step: OperatorContext, x: Any, *more: Any) -> Any:
     if step.node.operator == "Dropout" and len(more) > 1 and more[1] is not None:
         training = more[1].number if isinstance(more[1], ConstantValue) else None
         step.refuse_unless(training == 0, "dropout at inference (`training_mode`) is not supported")
-    if "Cast" in step.node.operator and isinstance(x, View):
+    if "Cast" in step.node.operator:
         return _cast(step, x, more[0] if more else None)
     return x
 
@@ -335,12 +352,15 @@ REAL, WHOLE, BOOLEAN = (1, 10, 11, 16), (6, 7, 12, 13), 9
 """ONNX data types: floats, integers that hold ids, and Booleans."""
 
 
-def _cast(step: OperatorContext, x: View, like: Any) -> Operand:
+def _cast(step: OperatorContext, x: Any, like: Any) -> Any:
     """Floats are float32 here, whatever their precision in the model; they are not made integers."""
     to = step.attribute("to")
     if like is not None:
-        whole_ = isinstance(like, View) and like.value.type.kind == "INT"
-        to = 7 if whole_ or (isinstance(like, ConstantValue) and like.array.dtype.kind != "f") else 1
+        to = {"i": WHOLE[0], "u": WHOLE[0], "b": BOOLEAN}.get(step.kinds[1], REAL[0])
+    if to not in REAL and isinstance(x, (AttentionScores, ErrorFunction, Statistic)):
+        x = step.view(x)
+    if not isinstance(x, View):
+        return x
     if to == BOOLEAN and is_value(x) and step.kinds[0] != "b":
         return compare(step, "NOT_EQUAL", x, ConstantValue(np.zeros((), np.float32)))
     if x.value.type.kind == "INT" and x.value.dims:
@@ -348,6 +368,7 @@ def _cast(step: OperatorContext, x: View, like: Any) -> Operand:
     if x.value.type.kind == "INT":
         return x if to in WHOLE else _mask_of(step, x)
     if step.kinds[0] in ("i", "b"):
+        step.refuse_unless(step.kinds[0] == "b" or to in REAL + WHOLE, "casting to short integers is not supported")
         return x
     layer = x.value.layer
     # Indices are floats here and integers in ONNX, so their cast is the identity; any other one would round.

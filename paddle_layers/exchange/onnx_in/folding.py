@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ MOST_AXES = 16
 _SAME = frozenset({"Identity", "Cast", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
 """Operators that preserve the values of a parameter."""
 _BROADCAST: dict[str, Fold] = {
-    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power, "Equal": np.equal, "Less": np.less,
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Equal": np.equal, "Less": np.less,
     "LessOrEqual": np.less_equal, "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "And": np.logical_and,
     "Or": np.logical_or, "Min": np.minimum, "Max": np.maximum, "Where": np.where,
 }  # fmt: skip
@@ -158,6 +158,11 @@ def _divided(facts: _Facts, x: Array, y: Array) -> Any:
     return np.floor_divide(x, y) if "O" in (x.dtype.kind, y.dtype.kind) else x / y
 
 
+def _power(facts: _Facts, x: Array, y: Array) -> Any:
+    facts.limited(math.prod(np.broadcast_shapes(x.shape, y.shape)))
+    return np.power(x, y).astype(x.dtype)  # integers remain integers, whatever the exponent
+
+
 def _remainder(facts: _Facts, x: Array, y: Array) -> Array:
     facts.limited(math.prod(np.broadcast_shapes(x.shape, y.shape)))
     found: Array = np.fmod(x, y) if facts("fmod", 0) else np.mod(x, y)
@@ -245,8 +250,8 @@ def _unsqueeze(facts: _Facts, x: Array, axes: Array | None = None) -> Array:
 
 
 def _flatten(facts: _Facts, x: Array) -> Array:
-    axis = facts("axis", 1) % (x.ndim + 1)
-    return x.reshape(math.prod(x.shape[:axis]), -1)
+    axis = facts("axis", 1)
+    return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
 
 def _slice(facts: _Facts, x: Array, *given: Any) -> Array:
@@ -303,9 +308,21 @@ def _reduced(call: Fold) -> Fold:
         found = facts.axes(axes)
         if not x.size:
             raise ValueError("reduction of an empty tensor")
-        return call(x, axis=tuple(found) if found else None, keepdims=bool(facts("keepdims", 1)))
+        if not found and facts("noop_with_empty_axes", 0):
+            return x
+        result = call(x, axis=tuple(found) if found else None, keepdims=bool(facts("keepdims", 1)))
+        return np.asarray(result).astype(x.dtype)  # a mean of integers is an integer, rounded toward zero
 
     return fold
+
+
+def _softmax(facts: _Facts, x: Array, *, log: bool = False) -> Array:
+    """Before opset 13 over all axes from `axis` on."""
+    axis = facts("axis", -1 if facts.opset >= 13 else 1)
+    axes = axis if facts.opset >= 13 else tuple(range(axis if axis >= 0 else axis + x.ndim, x.ndim))
+    shifted = x - x.max(axes, keepdims=True)
+    total = np.exp(shifted).sum(axes, keepdims=True)
+    return np.asarray(shifted - np.log(total) if log else np.exp(shifted) / total)
 
 
 def _matmul(facts: _Facts, x: Array, y: Array) -> Array:
@@ -322,6 +339,7 @@ _FOLDS: dict[str, Fold] = {
     "Cast": _cast, "Div": _divided, "Reshape": _reshape, "Squeeze": _squeeze, "Unsqueeze": _unsqueeze,
     "GatherElements": _gather_elements, "Flatten": _flatten, "Slice": _slice, "Gather": _gather, "Split": _split,
     "Trilu": _triangle, "MatMul": _matmul, "Mod": _remainder,
+    "Pow": _power, "Softmax": _softmax, "LogSoftmax": partial(_softmax, log=True),
     "Concat": lambda facts, *parts: np.concatenate(parts, facts("axis", 0)),
     "Transpose": lambda facts, x: np.transpose(x, facts("perm")),
     "Shape": lambda facts, x: np.array(x.shape[slice(facts("start", 0), facts("end"))], np.int64),

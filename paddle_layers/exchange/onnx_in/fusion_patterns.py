@@ -33,6 +33,7 @@ from .symbolic_values import (
     RepeatedConstant,
     Statistic,
     StepPositions,
+    SymbolicValue,
     View,
     atoms_of,
     reshaped,
@@ -56,7 +57,10 @@ def part_of_sum(step: OperatorContext, one: Any, other: Any) -> Operand | None:
     if isinstance(one, DynamicConstant) and one.number == 0:
         if isinstance(other, ConstantValue):
             return ConstantValue(np.atleast_2d(other.array), other.source)
-        return other if isinstance(other, StepPositions) else step.view(other)
+        value = other if isinstance(other, StepPositions) else step.view(other)
+        wide = SymbolicValue(broadcast(one, value)).shape
+        step.refuse_unless(wide == value.shape, "a value cannot be broadcast to a constant of dynamic shape")
+        return value
     return None
 
 

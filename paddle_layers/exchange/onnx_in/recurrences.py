@@ -10,7 +10,17 @@ import numpy as np
 
 from .layers import LayerOutput, NotSupported, Weight, weight
 from .operators import OperatorContext, RowView, needed, operator
-from .symbolic_values import Atom, ConstantValue, DynamicConstant, Layout, Operand, SequenceLengths, View, atoms_of
+from .symbolic_values import (
+    Atom,
+    ConstantValue,
+    DynamicConstant,
+    Layout,
+    Operand,
+    SequenceLengths,
+    View,
+    atoms_of,
+    size_of,
+)
 
 FUNCTIONS = {"Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Affine": "linear"}
 """Activation functions of ONNX, and their names in the layers."""
@@ -43,10 +53,16 @@ def recurrence(
     kind = KINDS[step.node.operator]
     step.refuse_unless(step.attribute("clip") is None, "`clip` is not supported")
     step.refuse_unless(not step.attribute("input_forget", 0), "`input_forget` is not supported")
-    counted = lengths is None or isinstance(lengths, (SequenceLengths, ConstantValue, DynamicConstant))
-    step.refuse_unless(counted, "computed sequence lengths are not supported")
     first = bool(step.attribute("layout", 0))
     rows = step.rows(step.view(x), 1)
+    full = {size_of(axis) for axis in rows.lead if [atom.name for atom in axis] == ["T"]}
+    if isinstance(lengths, DynamicConstant):
+        counted = lengths.number in full
+    elif isinstance(lengths, ConstantValue):
+        counted = set(lengths.array.reshape(-1).tolist()) <= full
+    else:
+        counted = lengths is None or isinstance(lengths, SequenceLengths)
+    step.refuse_unless(counted, "sequence lengths must be an input, or the number of steps")
     names = [[atom.name for atom in axis] for axis in rows.lead]
     wanted = [["N"], ["T"]] if first else [["T"], ["N"]]
     step.refuse_unless(

@@ -102,7 +102,7 @@ def matmul(step: OperatorContext, x: Any, y: Any) -> Operand:
         given = step.numbers(y, "weight")
         step.refuse_unless(given.array.ndim == 2, f"weight has {given.array.ndim} axes, expected 2")
         if isinstance(x, DynamicConstant) and x.number == 0:
-            return x
+            return replace(x, layout=(*x.layout[:-1], axis_for(given.array.shape[-1])))
         return fc_of(step, step.view(x), given.array, given.source, None)
     return product(step, x, y)
 
@@ -209,6 +209,8 @@ def _embedding(step: OperatorContext, table: ConstantValue, places: Any, axis: i
     )
     height, width = table.array.shape
     if isinstance(places, StepPositions):
+        if places.most is not None and places.most < height - 1:  # the model has the last row for all that follow
+            table = ConstantValue(table.array[: places.most + 1], (*table.source, "Slice") if table.source else ())
         return PositionLookup((*places.layout, axis_for(width)), table=table)
     if isinstance(places, RepeatedConstant):  # the same ids for every sample, such as token types
         ids = needed(places.sample(), "the batch axis must come first").array

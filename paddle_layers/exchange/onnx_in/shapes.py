@@ -22,6 +22,7 @@ from .symbolic_values import (
     PositionGrid,
     PredictedClass,
     RepeatedConstant,
+    Statistic,
     SymbolicValue,
     View,
     atoms_of,
@@ -80,6 +81,7 @@ def flatten(step: OperatorContext, x: SymbolicValue) -> Operand:
 def reshape(step: OperatorContext, x: SymbolicValue, shape: Any = None) -> Operand:
     """The same numbers with other axes."""
     given = step.listed("shape", shape)
+    x = step.settled(x) if isinstance(x, Statistic) else x
     if isinstance(x, (DynamicConstant, PredictedClass)):
         return moved(x, ())
     if isinstance(x, PositionGrid):
@@ -172,8 +174,11 @@ def filled(step: OperatorContext, shape: Any) -> Operand:
 
 
 def filled_axes(step: OperatorContext, sizes: list[Any]) -> Layout:
-    """Time axes are restored; other axes are irrelevant for a scalar."""
-    return tuple((step.steps[size],) if size in step.steps else () for size in sizes)
+    """Axes of a scalar in a dynamic shape; the batch axis has size 1."""
+    return tuple(
+        (step.steps[size],) if size in step.steps else axis_for(size) if isinstance(size, int) and size > 0 else ()
+        for size in sizes
+    )
 
 
 @operator("Tile", constants=True)

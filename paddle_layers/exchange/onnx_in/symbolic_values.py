@@ -80,7 +80,9 @@ class ReversedSequence(SymbolicValue):
 
 @dataclass(frozen=True, eq=False)
 class StepPositions(SymbolicValue):
-    """The numbers of the rows of sequences, from 0."""
+    """The numbers of the rows of sequences, from 0, in sequences of at most `most` + 1 rows."""
+
+    most: int | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,6 +53,23 @@ class Batch(BatchRows):
         for layer, first, second in graph.equal_rows:
             check_equal_rows(self, layer, first, second)
 
+    def copy_arrays(self, buffers: dict[str, NDArray[Any]]) -> None:
+        """Copies the feeds: the backward pass may read them again, and callers reuse their arrays.
+
+        Numbers are copied to `buffers`, those of the last batch if they have the same shapes.
+        """
+        for name, rows in self.arrays.items():
+            if isinstance(rows, Csr):
+                self.arrays[name] = Csr(rows.start, rows.id.copy(), None if rows.value is None else rows.value.copy())
+            elif rows.dtype.kind != "f":  # ids: an optimizer may read them during the next pass
+                self.arrays[name] = rows.copy()
+            else:
+                buffer = buffers.get(name, rows)
+                if buffer is rows or (buffer.shape, buffer.dtype) != (rows.shape, rows.dtype):
+                    buffer = buffers[name] = np.empty(rows.shape, rows.dtype)
+                buffer[...] = rows
+                self.arrays[name] = buffer
+
     def reserve(self, graph: Graph) -> bool:
         """Reserves capacity for the rows. True if a capacity grew."""
         grown = [domain.reserve(self.of(domain)) for domain in graph.domains]

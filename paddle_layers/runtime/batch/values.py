@@ -124,10 +124,12 @@ def _joined(parts: Sequence[Array]) -> Array:
 
 
 def as_array(given: Any) -> Array:
-    """Converts to an array. Raises `FeedError` for what NumPy cannot convert, and for scalars."""
+    """Converts to an array. Raises `FeedError` for what NumPy cannot convert, masked elements, and scalars."""
+    if np.ma.is_masked(given):  # NumPy converts them to the numbers that the mask hides
+        raise FeedError("has masked elements; replace them: array.filled(value)")
     try:
         array = np.asarray(given)
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:  # PyTorch raises the last one
         raise FeedError(
             f"cannot be converted from {type(given).__name__} to an array: {first_line(error)[:200]}"
         ) from None

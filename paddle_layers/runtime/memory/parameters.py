@@ -112,6 +112,8 @@ class Parameter:
             raise ValueError(f"`{self.name}`: cannot convert to an array: {first_line(error)}") from None
         if array.dtype.kind not in "fiub":
             raise ValueError(f"`{self.name}` requires a real dtype, not {array.dtype}")
+        if np.ma.is_masked(values):
+            raise ValueError(f"`{self.name}` cannot have masked elements; replace them: array.filled(value)")
         if array.shape not in ((), self.shape):
             same = array.size == self.size
             meant = "; assign array.T" if same and array.shape == self.shape[::-1] and array.ndim > 1 else ""

@@ -65,6 +65,8 @@ class GradientOwner:
     def __init__(self) -> None:
         self._thread: threading.Thread | None = None
         self._complete = True
+        self.passes = 0
+        """Number of completed backward passes."""
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[None]:
@@ -74,6 +76,7 @@ class GradientOwner:
         self._thread = threading.current_thread()
         yield
         self._complete = True
+        self.passes += 1
 
     def check(self) -> None:
         """Raises `RuntimeError` if the gradients are not those of this thread's last backward pass."""
