@@ -291,6 +291,8 @@ def _given(value: Any, name: str, origin: str) -> Any:
     if hasattr(value, "tocsr"):
         matrix = value.tocsr()
         return SparseColumn(matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data)
+    if np.ma.is_masked(value):
+        raise DataError(f"{origin}: field `{name}` has masked values; fill them, or remove these rows")
     try:
         return np.asanyarray(value)
     except ValueError:  # NumPy's word is about shapes, and such lists are sequences
@@ -317,7 +319,9 @@ def _meant(value: Array, name: str) -> str:
     if value.dtype.kind not in "USO":
         return ""
     texts = [text.decode("latin-1") if isinstance(text, bytes) else text for text in value.ravel()[:1000].tolist()]
-    if not texts or not all(isinstance(text, str) for text in texts):
+    if other := [place for place, text in enumerate(texts) if not isinstance(text, str)]:
+        return f", such as {brief(texts[other[0]])} in item {other[0]}; for words, use strings only"
+    if not texts:
         return ""
     if all(number_of(text) is not None for text in texts):
         return f"; convert numeric strings: store {name}.astype(float)"

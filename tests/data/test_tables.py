@@ -170,7 +170,7 @@ def test_a_cell_that_is_no_number_is_told_what_it_may_be_meant_as(tmp_path, cell
         (
             "b.csv",
             b"\xe4,v\n1,2\n",
-            "b.csv:1: invalid UTF-8 (byte 0); set `encoding`, such as `encoding: cp1252`, or save",
+            "b.csv:1: invalid UTF-8 (byte 0); set `encoding`, such as `encoding: cp1252`",
         ),
         (
             "i.csv",
@@ -749,7 +749,7 @@ def test_settings_of_dates_that_are_wrong(tmp_path):
         (
             "of 2020\na,b\n1,2\n",
             {"label": "b"},
-            "the only column is of 2020; if .* not the header, write `skip_lines: 1`",
+            "only column is of 2020; if .* not the header, write `skip_lines: 1`",
         ),
         ("# of 2020\na,b\n1,2\n", {"label": "b"}, 'begin with # are comments, write `comment: "#"`'),
         ("a b\n1 2\n", {"label": "b"}, 'only one column; try `delimiter: " "`$'),

@@ -122,7 +122,7 @@ class TableCells(ABC):
         return self.values[:, [places[at] for at in chosen]]
 
     def merged_numbers(self) -> Iterator[tuple[int, float, float]]:
-        """Columns of large numbers of which a quarter or more are the same in float32 as the next, with two of these."""
+        """Columns of large numbers of which a quarter are the same in float32 as the next, with two of these."""
         if not self.values.size:
             return
         largest = np.maximum(np.fmax.reduce(self.values), -np.fmin.reduce(self.values))

@@ -215,8 +215,8 @@ class TableColumns:
         for column, first, second in table.merged_numbers():
             name = table.names[column]
             return (
-                f"{table.origin}: {table.column_text(column)} has numbers that are equal in float32, such as {first:.0f} "
-                f'and {second:.0f}; {self._settings.place}for categories write `ids: "{name}"`, for dates '
+                f"{table.origin}: {table.column_text(column)} has numbers that are equal in float32, such as "
+                f'{first:.0f} and {second:.0f}; {self._settings.place}for categories write `ids: "{name}"`, for dates '
                 f'`dates: "{name} = year, month, day"`; subtract a constant otherwise'
             )
         return ""

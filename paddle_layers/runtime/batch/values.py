@@ -124,7 +124,9 @@ def _joined(parts: Sequence[Array]) -> Array:
 
 
 def as_array(given: Any) -> Array:
-    """Converts to an array. Raises `FeedError` for what NumPy cannot convert, and for scalars."""
+    """Converts to an array. Raises `FeedError` for what NumPy cannot convert, for masked values, and for scalars."""
+    if np.ma.is_masked(given):
+        raise FeedError("has masked values; fill them")
     try:
         array = np.asarray(given)
     except (TypeError, ValueError, OverflowError) as error:
