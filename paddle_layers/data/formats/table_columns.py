@@ -335,13 +335,14 @@ class TableColumns:
         if error.kind == "empty":
             remedy = "`empty: mean` imputes the mean of the column, `empty: mark` also adds an indicator column"
             return f"; {settings.place}{remedy}"
+        mark = next((mark for mark in error.cell if not mark.isdigit()), "/")
+        notation = f'`date_format: "{mark.join(("%d", "%m", "%Y"))}"`'
         if error.kind == "date":
-            other = "" if parsed_date(error.cell) is not None else ' with a format such as `date_format: "%d/%m/%Y"`'
-            return (
-                f'; {settings.place}for a date write `dates: "{name} = year, month"`{other}, or `leave_out: "{name}"`'
-            )
+            other = "" if parsed_date(error.cell) is not None else f" with a format such as {notation}"
+            dates = f'`dates: "{name} = year, month"`{other}'
+            return f'; {settings.place}for a date write {dates}, or `leave_out: "{name}"`'
         if error.kind == "other date" and not settings.date_format:
-            return f'; {settings.place}write its format, such as `date_format: "%d/%m/%Y"`'
+            return f"; {settings.place}write its format, such as {notation}"
         if error.kind:
             return ""
         first = settings.header == "auto" and error.line == table.first_line and not table.titled
