@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from paddle_layers.define.decimals import number_of
-from paddle_layers.define.errors import brief
+from paddle_layers.define.errors import brief, first_line
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
 from .lazy_columns import BadRecords, RowBlocks, StoredColumn
@@ -300,6 +300,8 @@ def _given(value: Any, name: str, origin: str) -> Any:
             f"{origin}: field `{name}` contains lists of different lengths; for sequences use "
             "Sequences(data, starts): the concatenated rows, and the start of each sequence"
         ) from None
+    except (TypeError, RuntimeError) as error:  # of a tensor of PyTorch, which says what to do
+        raise DataError(f"{origin}: field `{name}` cannot be converted to an array: {first_line(error)}") from None
 
 
 def _array(value: Any, name: str, origin: str) -> Array:

@@ -129,7 +129,7 @@ def as_array(given: Any) -> Array:
         raise FeedError("has masked values; fill them")
     try:
         array = np.asarray(given)
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeError) as error:
         raise FeedError(
             f"cannot be converted from {type(given).__name__} to an array: {first_line(error)[:200]}"
         ) from None
