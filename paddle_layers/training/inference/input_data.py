@@ -242,7 +242,7 @@ def _file_reader(settings: SourceSettings, data: str | Path, base: Path) -> Sour
         )
     if own.name == "text" and kind == "csv":
         raise DataError(
-            f"{data} is a table, but the source `text` of the training reads lines: pass a text file with one sample "
+            f"{data} is a table, but the source `text` of the training reads lines: pass a file with one sample "
             "per line, or from Python a DataFrame with the column `words`"
         )
     definition = registries["source"][kind]
