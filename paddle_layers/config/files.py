@@ -168,7 +168,11 @@ def read_file(path: str | Path) -> str:
     except ValueError as error:  # a zero byte in the name
         # `UnicodeDecodeError` is a `ValueError`, so its branch comes earlier.
         message = f"{str(path)!r} cannot be read: {error}"
-    raise ConfigError([Diagnostic("E007", message, Source(str(path), ""), 0)])
+    name = str(path)
+    if "{" in name:
+        message = "a config, not the name of a file; `loads` and `loads_training` of paddle_layers.config parse it"
+        name = "<string>"
+    raise ConfigError([Diagnostic("E007", message, Source(name, ""), 0)])
 
 
 def similar_file(path: Path) -> str:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import math
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from .lazy_columns import StoredColumn
+from .lazy_columns import BadRecords, StoredColumn
 from .problems import DataError
 
 if TYPE_CHECKING:
@@ -228,6 +229,34 @@ def equal_sequences(column: Column, rank: int) -> Column:
 def _joined(values: Array) -> SequenceColumn:
     count, steps = values.shape[:2]
     return SequenceColumn(values.reshape(count * steps, *values.shape[2:]), np.arange(count + 1) * steps)
+
+
+def equal_rows(column: Column, dims: Sequence[int], place: Callable[[int], str]) -> Column:
+    """Sequences that have as many numbers as a sample with the axes `dims`, as arrays; any other column as it is."""
+    # Lists of pandas and Parquet do not say that they have one length. The first one decides for those that are read
+    # later, of which others are bad records.
+    if isinstance(column, (np.ndarray, SparseColumn)) or column.level != 1 or not dims or sparse_part(column):
+        return column
+    steps, odd = divmod(math.prod(dims), math.prod(column.shape[1:]) or 1)
+    first = column.take(np.zeros(1, np.int64)) if isinstance(column, StoredColumn) else column
+    if odd or not (np.diff(first.starts) == steps).all():
+        return column
+    if isinstance(column, SequenceColumn):
+        return _stacked(column, steps)
+
+    def check(found: SequenceColumn, rows: Rows) -> None:
+        counts = np.diff(found.starts)
+        wrong = {int(row): int(count) for row, count in zip(rows, counts, strict=True) if count != steps}
+        if wrong:
+            what = "the list has {} items, but {} in the first row"
+            raise BadRecords({row: f"{place(row)}: {what.format(count, steps)}" for row, count in wrong.items()})
+
+    return column.checked(check).then(partial(_stacked, steps=steps), (steps, *column.shape[1:]), column.dtype)
+
+
+def _stacked(column: SequenceColumn, steps: int) -> Array:
+    assert isinstance(column.data, np.ndarray), "not sparse"
+    return column.data.reshape(len(column), steps, *column.data.shape[1:])
 
 
 class WordColumn:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from paddle_layers.define.decimals import number_of
-from paddle_layers.define.errors import brief
+from paddle_layers.define.errors import brief, first_line
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
 from .lazy_columns import BadRecords, RowBlocks, StoredColumn
@@ -291,6 +291,8 @@ def _given(value: Any, name: str, origin: str) -> Any:
     if hasattr(value, "tocsr"):
         matrix = value.tocsr()
         return SparseColumn(matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data)
+    if np.ma.is_masked(value):
+        raise DataError(f"{origin}: field `{name}` has masked elements; replace them, as by array.filled(value), or remove these rows")
     try:
         return np.asanyarray(value)
     except ValueError:  # NumPy's word is about shapes, and such lists are sequences
@@ -298,6 +300,8 @@ def _given(value: Any, name: str, origin: str) -> Any:
             f"{origin}: field `{name}` contains lists of different lengths; for sequences use "
             "Sequences(data, starts): the concatenated rows, and the start of each sequence"
         ) from None
+    except (TypeError, RuntimeError) as error:  # of a tensor of PyTorch, which says what to do
+        raise DataError(f"{origin}: field `{name}` cannot be converted to an array: {first_line(error)}") from None
 
 
 def _array(value: Any, name: str, origin: str) -> Array:
@@ -305,8 +309,6 @@ def _array(value: Any, name: str, origin: str) -> Array:
         kind = "Python objects" if value.dtype.kind == "O" else str(value.dtype)
         meant = _meant(value, name)
         raise DataError(f"{origin}: field `{name}` contains {kind}, expected numbers{meant}")
-    if np.ma.is_masked(value):
-        raise DataError(f"{origin}: field `{name}` has masked elements; replace them: array.filled(value)")
     if value.ndim == 0:
         raise DataError(f"{origin}: field `{name}` is a scalar; the first axis must be the samples")
     if len(value) and not value.size:  # a few bytes of a file may claim any number of such rows
@@ -319,7 +321,9 @@ def _meant(value: Array, name: str) -> str:
     if value.dtype.kind not in "USO":
         return ""
     texts = [text.decode("latin-1") if isinstance(text, bytes) else text for text in value.ravel()[:1000].tolist()]
-    if not texts or not all(isinstance(text, str) for text in texts):
+    if other := [place for place, text in enumerate(texts) if not isinstance(text, str)]:
+        return f", such as {brief(texts[other[0]])} in item {other[0]}; for words, use strings only"
+    if not texts:
         return ""
     if all(number_of(text) is not None for text in texts):
         return f"; convert numeric strings: store {name}.astype(float)"

@@ -16,7 +16,7 @@ from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.wiring.data_layers import carried_values
 from paddle_layers.data import BadRecords, DataError, Dataset
 from paddle_layers.data.batching.mixing import check_alike
-from paddle_layers.data.columns import Rows, WordColumn
+from paddle_layers.data.columns import Rows, Vocabulary, WordColumn
 from paddle_layers.data.data_frames import frame_dataset
 from paddle_layers.data.fitted_preprocessing import (
     FILE,
@@ -29,6 +29,7 @@ from paddle_layers.data.fitted_preprocessing import (
 )
 from paddle_layers.data.formats.arrow_tables import ArrowStream, ColumnTable, is_data_frame
 from paddle_layers.data.formats.table_settings import RequestedFields
+from paddle_layers.data.formats.text_files import Coding
 from paddle_layers.data.names import check_same_names, unnamed_fields
 from paddle_layers.data.problems import DataErrors, NoFieldsError, warn_of_data
 from paddle_layers.data.sampling import split_by_field, split_by_group, split_by_share
@@ -90,9 +91,10 @@ class Subset(NamedTuple):
         return (self.source and self.source.ratio) or 1.0
 
 
+LINES = ("csv", "text")
+"""Sources of lines, which have settings of text."""
 UNREADABLE = "E317"
 """The code of errors in files of data, whichever network they are for."""
-
 Given = Dataset | Mapping[str, Any] | ArrowStream | ColumnTable | Iterable[Mapping[str, Any]]
 """Replacements of a source: a data set, arrays by field, a DataFrame, or batches of arrays by field."""
 
@@ -109,7 +111,9 @@ def check_phases(given: Mapping[str, Given]) -> None:
             )
 
 
-def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[str, Iterable[Mapping[str, Any]]]]:
+def datasets_of(
+    training: Training, given: Mapping[str, Given]
+) -> tuple[dict[str, Dataset], dict[str, Iterable[Mapping[str, Any]]]]:
     """Data sets and batches by phase, from the replacements of sources. Raises `TrainingError`."""
     datasets: dict[str, Dataset] = {}
     batches: dict[str, Iterable[Mapping[str, Any]]] = {}
@@ -118,6 +122,8 @@ def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[st
             datasets[phase] = data
         elif isinstance(data, Mapping):
             datasets[phase] = dataset_of(data, f'datasets["{phase}"]')
+            with placed(training, training.source_of(phase)):
+                encode_text(training, training.source_of(phase), datasets[phase])
         elif isinstance(data, Iterable) and not isinstance(data, (str, bytes, np.ndarray)):
             batches[phase] = data
         else:
@@ -133,10 +139,23 @@ def dataset_of(arrays: Mapping[str, Any], origin: str) -> Dataset:
     return Dataset({name: _words(array) for name, array in arrays.items()}, origin=origin)
 
 
+def encode_text(training: Training, source: SourceSettings | None, dataset: Dataset) -> None:
+    """Read strings of data layers of sequences as text, as the source of the training does. Raises `DataError`."""
+    fields = [name for name in sequence_fields(training) if isinstance(dataset.raw.get(name), WordColumn)]
+    if not fields:
+        return
+    made = [one.definition.create(one.attributes) for one in (source, *training.source) if one and one.type in LINES]
+    vocabulary = made[0].vocabulary if made else Vocabulary()
+    coding = made[0].coding(training.base) if made and hasattr(made[0], "coding") else Coding(vocabulary=vocabulary)
+    for name in fields:
+        coding.encode(dataset, name)
+
+
 def _words(array: Any) -> Any:
     """Strings as a column of words, anything else as it is."""
     if hasattr(array, "to_numpy"):  # a column of a DataFrame
-        array = array.to_numpy()
+        in_arrow = type(array).__module__.startswith("pyarrow")
+        array = array.to_numpy(zero_copy_only=False) if in_arrow else array.to_numpy()
     strings = isinstance(array, np.ndarray) and array.ndim == 1 and array.dtype.kind in "UO"
     words = array.tolist() if strings else array
     if isinstance(words, (list, tuple)) and words and all(isinstance(word, str) for word in words):
@@ -258,6 +277,8 @@ def open_for_phase(
     every = RequestedFields(None, targets, skip, sequences=sequence_fields(training))
     try:
         opened = open_source(source, training.base, replace(every, names=fields))
+        if source.type not in LINES:
+            encode_text(training, source, opened)
     except NoFieldsError as error:
         with contextlib.suppress(DataError):
             return open_source(source, training.base, every)
@@ -369,6 +390,8 @@ def read_frame(
         fields |= dict.fromkeys(source.split.fields)
     fields |= field_types(training, ("train", "test"))
     dataset = frame_dataset(data, origin, settings, fields, request)
+    if settings is None:
+        encode_text(training, source, dataset)
     dataset.set_targets(request.targets, skip=request.skip)
     return dataset
 

@@ -118,7 +118,7 @@ def prepare(
     `datasets` replaces sources by phase; `known` is what the first weights go with; the processes `ranks` share
     every batch. Raises `ConfigError` where the data don't fit, `TrainingError` for a network without a loss.
     """
-    whole, streams = datasets_of(with_frames_read(training, datasets))
+    whole, streams = datasets_of(training, with_frames_read(training, datasets))
     parts, learned = open_parts(training, whole, known, streams, label_fields(training))
     if "train" not in (parts | streams):
         message = "missing source for the train phase"

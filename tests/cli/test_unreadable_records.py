@@ -134,5 +134,10 @@ def test_lines_of_sequences_bear_the_number_of_their_record():
     assert [line.split(",")[0] for line in table.getvalue().splitlines()] == ["row", "4", "4", "7", "7", "7", "7"]
     JsonLinesSink(lines).write(batch)
     assert [json.loads(line)["row"] for line in lines.getvalue().splitlines()] == [4, 7]
+    consecutive, table = Values(values, starts={"deep": (starts, inner)}), io.StringIO()
+    sink = CsvSink(table)
+    for _ in range(2):
+        sink.write(consecutive)
+    assert [line[0] for line in table.getvalue().splitlines()[1:]] == [*"001111", *"223333"]
     with pytest.raises(DataError, match="cannot match 3 rows of values to 2 records"):
         CsvSink(io.StringIO()).write(Values({"y": np.arange(3.0)}, records=np.array([4, 7])))

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paddle_layers.config import ConfigError, validate
+from paddle_layers.config import ConfigError, load_training, validate
 from paddle_layers.config.diagnostics.rendering import render_text
 
 FOLDER = Path(__file__).parents[1] / "golden" / "mistakes"
@@ -77,3 +77,8 @@ def test_misspelt_words_come_with_the_right_one():
 if __name__ == "__main__":
     for each in FILES:
         each.with_suffix(".txt").write_text(printed(each))
+
+
+def test_a_config_in_the_place_of_a_file_name():
+    with pytest.raises(ConfigError, match=r"a config, not the name of a file; `loads` and .* parse it"):
+        load_training('net { layer { name: "x" type: "data" } }')

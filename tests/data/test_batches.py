@@ -22,6 +22,13 @@ def images(rows=10, shape=(1, 4, 4)):
     return Dataset({"image": values, "label": np.arange(rows) % 3}, origin="images.npz")
 
 
+class Unconvertible:
+    """As a tensor of PyTorch that requires gradients."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("detach it first\nor not")
+
+
 TYPES = {"image": Type.dense(1, 4, 4), "label": Type.ids(3)}
 
 
@@ -33,6 +40,9 @@ TYPES = {"image": Type.dense(1, 4, 4), "label": Type.ids(3)}
         ({"x": np.zeros(3), "y": np.zeros(4)}, "same number of rows, but `x` has 3, `y` has 4"),
         ({"x": np.array(["a"])}, "field `x` contains <U1, expected numbers"),
         ({"x": np.array([None])}, "field `x` contains Python objects"),
+        ({"x": np.array(["a", None])}, "such as None in item 1; for words, use strings only"),
+        ({"x": Unconvertible()}, "field `x` cannot be converted to an array: detach it first"),
+        ({"x": np.ma.masked_equal([1, 2], 2)}, "field `x` has masked values; fill them, or remove these rows"),
         ({"x": np.float32(1)}, "field `x` is a scalar"),
         ({"x": [[1, 2], [3]]}, "field `x` contains lists of different lengths; for sequences use Sequences"),
         ({"x.starts": np.array([0, 1])}, "`x.starts` requires `x` or `x.ids`"),

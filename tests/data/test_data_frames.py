@@ -132,6 +132,7 @@ def test_columns_of_lists_are_vectors_and_sequences(tmp_path):
     vectors = arrow.FixedSizeListArray.from_arrays(arrow.array(np.arange(8, dtype=np.float32)), 2)
     ids = arrow.array([[1, 2], [], [3], [4]])
     rows = arrow.table({"features": vectors, "place": [0, 1, 2, 3], "remark": ids, "label": [True, False, True, True]})
+    lists = rows.set_column(0, "features", vectors.cast(arrow.list_(arrow.float64())))  # as pandas has them
     report = trained(tmp_path, NET, train=rows)
     arrays = {
         "features": np.arange(8, dtype=np.float32).reshape(4, 2),
@@ -139,29 +140,41 @@ def test_columns_of_lists_are_vectors_and_sequences(tmp_path):
         "remark": np.array([1, 2, 3, 4]),
         "remark.starts": np.array([0, 2, 2, 3, 4]),
     }
-    first, second = (pl.predict(NET, data, weights=report.weights).values["scores"] for data in (rows, arrays))
-    assert np.array_equal(first, second)
+    given = (rows, arrays, lists)
+    first, *others = (pl.predict(NET, data, weights=report.weights).values["scores"] for data in given)
+    assert all(np.array_equal(first, other) for other in others)
+    uneven = lists.set_column(0, "features", arrow.array([[1], [2], [3], [4]]))
+    with pytest.raises(DataError, match="field `features` contains sequences, but the data layer"):
+        pl.predict(NET, uneven, weights=report.weights)
 
 
 def test_numbers_that_are_categories_have_the_names_of_a_csv_file():
-    found = ArrowTable(
-        arrow.table({"a": [17.0, None, 0.5], "b": [1, 2, None], "c": [datetime.date(2026, 1, 2)] * 3}), "t"
-    )
-    found.read([], [0, 1, 2])
-    assert found.words == {0: ["17", "", "0.5"], 1: ["1", "2", ""], 2: ["2026-01-02"] * 3}
+    columns = {"a": [17.0, None, 0.5], "b": [1, 2**53 + 1, None], "c": [datetime.date(2026, 1, 2)] * 3}
+    found = ArrowTable(arrow.table({**columns, "d": arrow.array([0.1, 2, None], arrow.float32())}), "t")
+    found.read([], [0, 1, 2, 3])
+    assert found.words[0] == ["17", "", "0.5"]
+    assert found.words[1] == ["1", "9007199254740993", ""]
+    assert found.words[2] == ["2026-01-02"] * 3
+    assert found.words[3] == ["0.1", "2", ""]
 
 
 def test_dates_are_read_as_their_parts():
     moment = datetime.datetime(2024, 2, 29, 23, 30)
     zoned = moment.replace(tzinfo=datetime.timezone(datetime.timedelta(hours=9)))
-    dates = {"a": [moment, None], "b": [moment.date()] * 2, "c": [str(moment)] * 2, "d": [zoned] * 2}
+    dates = {
+        "a": [moment, None],
+        "b": [moment.date()] * 2,
+        "c": [str(moment)] * 2,
+        "d": [zoned] * 2,
+        "e": [20240229, None],
+    }
     source = registries["source"]["csv"]
-    parts = ["a = month, hour", "b = day", "c = minute", "d = hour, days"]
+    parts = ["a = month, hour", "b = day", "c = minute", "d = hour, days", "e = month"]
     settings = source.create(source.bind({"file": "", "dates": parts, "empty": "mean"}))
     raw = frame_dataset(arrow.table({**dates, "x": [1.5, 2.5]}), "here", settings, {}, RequestedFields())
     values = encoded(raw, learn(raw, np.arange(2)), "here").fields["features"]
     days = (moment - datetime.datetime(1970, 1, 1)).total_seconds() / 86400
-    assert values.tolist() == [[2, 23, 29, 30, 23, days, 1.5], [2, 23, 29, 30, 23, days, 2.5]]
+    assert values.tolist() == [[2, 23, 29, 30, 23, days, 2, 1.5], [2, 23, 29, 30, 23, days, 2, 2.5]]
 
 
 def test_the_index_of_pandas_is_no_column():
@@ -306,7 +319,7 @@ def test_only_a_column_that_is_read_must_have_values_of_one_type():
     found = ArrowTable(mixed, "t")
     found.read([0])
     assert found.values.tolist() == [[1], [2]]
-    with pytest.raises(DataError, match=r"t: column `b` has values of several types .*; convert it to numbers, or to"):
+    with pytest.raises(DataError, match=r"t: column `b` has values of several types, .*; convert it to numbers, or"):
         found.read([1])
 
 
@@ -317,7 +330,11 @@ def test_pyarrow_is_imported_where_it_is_used(monkeypatch):
 
 
 def test_a_column_of_a_table_in_a_dict_is_an_array(tmp_path):
-    rows = {"place": arrow.chunked_array([COLUMNS["place"]]), "features": np.zeros((4, 2)), "label": np.zeros(4, int)}
+    rows = {
+        "place": arrow.array(COLUMNS["place"]).dictionary_encode(),
+        "features": np.zeros((4, 2)),
+        "label": np.zeros(4, int),
+    }
     words = {"remark": np.zeros(4, int), "remark.starts": np.arange(5)}
     trained(tmp_path, NET, train=rows | words)
     assert learned(tmp_path)["words"] == {"place": ["east", "north", "south"]}

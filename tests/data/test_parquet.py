@@ -7,10 +7,10 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from paddle_layers.data import Batches, DataError
+from paddle_layers.data import BadRecords, Batches, DataError, make_feeds
 from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats import parquet as parquet_files
-from paddle_layers.define import registries
+from paddle_layers.define import Type, registries
 
 arrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")
@@ -77,6 +77,18 @@ def test_lists_of_varying_length_are_sequences(tmp_path):
         assert np.array_equal(found["id"].data, flat[:, 0])
         for name in ("box", "id"):
             assert found[name].starts.tolist() == np.cumsum([0, *map(len, wanted)]).tolist()
+
+
+def test_lists_of_one_length_are_vectors_where_a_data_layer_has_no_sequences(tmp_path):
+    for rows in ([[1, 2], [3, 4], [5, 6]], [[1, 2], [3, 4], [5]]):
+        parquet.write_table(arrow.table({"x": rows}), tmp_path / "a.parquet", row_group_size=1)
+        dataset = opened(tmp_path, "a.parquet")
+        (feed,) = make_feeds(dataset, {"x": Type.dense(2)})
+        assert feed.take(np.array([1, 0]), None).tolist() == [[3, 4], [1, 2]]
+    with pytest.raises(BadRecords, match=r"a\.parquet, row 2: the list has 1 items, but 2 in the first row"):
+        feed.take(np.array([0, 2]), None)
+    with pytest.raises(DataError, match="contains sequences"):
+        make_feeds(dataset, {"x": Type.dense(3)})
 
 
 def test_lists_that_are_refused(tmp_path):

@@ -167,7 +167,11 @@ def test_a_cell_that_is_no_number_is_told_what_it_may_be_meant_as(tmp_path, cell
         ("a.xlsx", b"PK\x03\x04\xff", "a.xlsx is a zip archive or an Excel workbook; save the sheet as CSV"),
         ("a.csv.gz", b"\x1f\x8b\x08\x00\xff", "a.csv.gz: damaged gzip file"),
         ("a.csv", "u,v\n1,2\n".encode("utf-16"), "a.csv is encoded in UTF-16; write `encoding: utf_16`"),
-        ("b.csv", b"\xe4,v\n1,2\n", "b.csv:1: invalid UTF-8 (byte 0); set `encoding`, or save the file as UTF-8"),
+        (
+            "b.csv",
+            b"\xe4,v\n1,2\n",
+            "b.csv:1: invalid UTF-8 (byte 0); set `encoding`, such as `encoding: cp1252`",
+        ),
         (
             "i.csv",
             b",u\n0,1\n",
@@ -740,6 +744,14 @@ def test_settings_of_dates_that_are_wrong(tmp_path):
         ("3,2,a,b\n1,2,0\n", {"label": "5"}, "use column numbers, 1 to 4; if the first line is .* `skip_lines: 1`"),
         ("3,2\n1,2,0\n", {}, "got 3 cells, expected 2 as in the rows above; if the first .* `skip_lines: 1`"),
         ("1960,1961\n1,2\n", {"label": "1961"}, "has numbers; if it is a header, write `header: yes`"),
+        ("a,b\nr1,1,2\n", {"label": "b"}, "got 3 cells, expected 2 .*; if the header lacks a name, .* `header: no`"),
+        ("a,b\n1,2,\n", {"label": "b"}, "only some lines end with a delimiter, write `skip_lines: 1` and `header: no`"),
+        (
+            "of 2020\na,b\n1,2\n",
+            {"label": "b"},
+            "only column is of 2020; if .* not the header, write `skip_lines: 1`",
+        ),
+        ("# of 2020\na,b\n1,2\n", {"label": "b"}, 'begin with # are comments, write `comment: "#"`'),
         ("a b\n1 2\n", {"label": "b"}, 'only one column; try `delimiter: " "`$'),
         ("a   b\n1   2\n", {"label": "b"}, 'only one column; try `delimiter: " "` and `spaces: ignore`$'),
         ("'a' 'b'\n1 2\n", {"label": "b"}, 'try `delimiter: " "` and `quote: single`$'),
@@ -750,6 +762,18 @@ def test_settings_of_dates_that_are_wrong(tmp_path):
 def test_tables_of_another_form(tmp_path, text, settings, message):
     with pytest.raises(DataError, match=message):
         opened(tmp_path, text, **settings)
+
+
+def test_numbers_that_are_equal_in_float32(tmp_path):
+    def note(numbers, **settings):
+        rows = "".join(f"{number},1\n" for number in numbers)
+        return opened(tmp_path, f"a,label\n{rows}", label="label", **settings).note
+
+    ids = range(2**24, 2**24 + 9)
+    assert "column 1 (`a`) has numbers that are equal in float32, such as 16777219 and 16777220" in note(ids)
+    assert "such as 20200103 and 20200104" in note(range(20200101, 20200132))
+    assert not note(ids, ids=["a"])
+    assert not note([*ids, *range(0, 10**9, 10**7)]), "few of them"
 
 
 def test_words_that_mark_missing_values(tmp_path):

@@ -219,8 +219,9 @@ def test_options_of_the_command_line_are_decimal(value):
     [
         ("pos,good\nneg,bad\n", {"ids": ["label = 1"], "text": ["words = 2"]}, "is read as the header"),
         ("pos,good\nneg,bad\n", {"label": "1", "classes": ["pos", "neg"], "text": ["words = 2"]}, "write `header: no`"),
-        ("0,1,2\n5,6,7\n", {}, "is read as data, but counts the columns"),
-        ("0,1\n0.5,0.25\n", {}, "write `header: yes` if these are names, as pandas writes them"),
+        ("0,1,2\n5,6,7\n", {}, "is read as data, but counts up"),
+        ("2019,2020\n5,6\n", {}, "is read as data, but counts up"),
+        ("0,1\n0.5,0.25\n", {}, "write `header: yes` if these are names"),
         ("label,words\npos,good\n", {"ids": ["label"], "text": ["words"]}, ""),
         ("pos,good\nneg,bad\n", {"ids": ["label = 1"], "text": ["words = 2"], "header": "no"}, ""),
         ("pos,good\nneg,bad\n", {"ids": ["label = 1"], "text": ["words = 2"], "header": "yes"}, ""),

@@ -15,7 +15,7 @@ from paddle_layers.config.wiring.data_layers import NONE_IGNORED, IgnoredLabels
 from paddle_layers.define import Type
 from paddle_layers.define.fields.types import channels_last, shape_text
 
-from ..columns import Column, Rows, SequenceColumn, SparseColumn, equal_sequences, sparse_part
+from ..columns import Column, Rows, SequenceColumn, SparseColumn, equal_rows, equal_sequences, sparse_part
 from ..dataset import Dataset
 from ..layer_transforms import (
     Boxes,
@@ -61,6 +61,8 @@ class DataFeed:
     def __post_init__(self) -> None:
         if self.wanted.level == 1:
             self.column = equal_sequences(self.column, len(self.wanted.dims))
+        elif self.wanted.level == 0 and self.wanted.kind in ("DENSE", "INT"):
+            self.column = equal_rows(self.column, self.wanted.dims, self.dataset.place)
         check_kind(self.dataset, self.name, self.column, self.layer, self.wanted)
         self.shape = self._input_shape()
         target = self.layer, self.wanted, self.dtype

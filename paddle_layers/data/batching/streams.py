@@ -103,7 +103,10 @@ class Stream:
     def _fed(self, item: Mapping[str, Any], place: Position) -> dict[str, Any]:
         origin = f"{self.name}, batch {place.batch}"
         if not isinstance(item, Mapping):
-            raise DataError(f"{origin} is {type(item).__name__}, expected a dict with one array per data layer")
+            raise DataError(
+                f"{origin} is {type(item).__name__}, expected a dict with one array per data layer; the "
+                "`collate_fn` of a DataLoader can return it"
+            )
         dataset = Dataset(item, origin=origin)
         rows = np.arange(len(dataset))
         feeds, random = self._make_feeds(dataset), None

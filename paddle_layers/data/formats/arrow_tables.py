@@ -119,16 +119,16 @@ class ArrowTable(TableCells):
     def _type(self, column: int) -> Any:
         if problem := self._problems.get(self.names[column]):
             raise DataError(
-                f"{self.origin}: {self.column_text(column)} has values of several types ({problem}); convert it to "
-                "numbers, or to strings by `astype(str)`"
+                f"{self.origin}: {self.column_text(column)} has values of several types, or of an unsupported one "
+                f"({problem}); convert it to numbers, or to strings by `astype(str)`"
             )
         return value_type(self._table.schema.types[column])
 
     def _read_numbers(self, column: int, gaps: Container[int], *, skip: bool) -> NDArray[np.float64]:
         types, kind = self._arrow.types, self._type(column)
-        if is_string(kind):
-            return self._parsed(column, gaps, skip=skip)
         is_time = column in self.dates and (types.is_timestamp(kind) or types.is_date(kind))
+        if is_string(kind) or (column in self.dates and not is_time):  # such as 20260511
+            return self._parsed(column, gaps, skip=skip)
         numeric = (types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null)
         if not is_time and not any(check(kind) for check in numeric):
             remedy = _fix(kind, self.names[column])
@@ -146,7 +146,7 @@ class ArrowTable(TableCells):
         return values
 
     def _parsed(self, column: int, gaps: Container[int], *, skip: bool) -> NDArray[np.float64]:
-        """Numbers in a column of strings."""
+        """Numbers or dates in a column of strings, or of what is written as such."""
         values = np.zeros(self.count)
         for row, cell in enumerate(self._read_words(column)):
             try:
@@ -168,7 +168,10 @@ class ArrowTable(TableCells):
             raise DataError(
                 f"{self.origin}: {self.column_text(column)} has type {kind}, expected words; convert it to strings"
             )
-        cells = map(_text, self._table.column(column).to_pylist())
+        stored = self._table.column(column)
+        if types.is_floating(kind):  # 0.1 and not the float64 that is closest to the float32 0.1
+            stored = decoded(self._arrow, stored).cast(self._arrow.string()).cast(self._arrow.float64())
+        cells = map(_text, stored.to_pylist())
         return ["" if cell in self.missing else cell for cell in cells]
 
 
@@ -190,7 +193,7 @@ def _days(arrow: Any, stored: Any) -> NDArray[np.float64]:
 
 def _fix(kind: Any, column: str) -> str:
     name = str(kind)
-    if name.startswith(("timestamp", "date", "time", "duration")):
+    if name.startswith(("timestamp", "date")):
         return f'; in a source `csv`, write `dates: "{column} = year, month"` for its parts, or leave the column out'
     if "list" in name:
         return "; without a source `csv`, a column of lists is the field of a data layer of its name"

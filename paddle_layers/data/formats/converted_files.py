@@ -37,7 +37,7 @@ _SMALL, _MOST_COMPRESSION = 2**28, 100
 class Utf8File(PositionedFile):
     """Text file whose bytes are read as UTF-8, whatever its encoding; one compressed by gzip is decompressed."""
 
-    advice = "set `encoding`, or save the file as UTF-8"
+    advice = "set `encoding`, such as `encoding: cp1252`, or save the file as UTF-8"
 
     def __init__(self, path: Path, base: str, encoding: str = "utf_8") -> None:
         super().__init__(path, base)

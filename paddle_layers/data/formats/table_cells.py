@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -92,7 +92,8 @@ class TableCells(ABC):
     def _explained(self, column: str) -> str:
         """What is known of a column that is unknown: the names of the others."""
         shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
-        return f"{suggestion(column, self.names)}; the {len(self.names)} columns are {shown}"
+        are = f"the {len(self.names)} columns are" if len(self.names) > 1 else "the only column is"
+        return f"{suggestion(column, self.names)}; {are} {shown}"
 
     def _position(self, column: str) -> int | None:
         if column in self.names:
@@ -119,6 +120,18 @@ class TableCells(ABC):
         """Columns of numbers that were read."""
         places = {column: place for place, column in enumerate(self._numbers)}
         return self.values[:, [places[at] for at in chosen]]
+
+    def merged_numbers(self) -> Iterator[tuple[int, float, float]]:
+        """Columns of large numbers of which a quarter are the same in float32 as the next, with two of these."""
+        if not self.values.size:
+            return
+        largest = np.maximum(np.fmax.reduce(self.values), -np.fmin.reduce(self.values))
+        for place in np.flatnonzero(largest > 2**24).tolist():
+            sizes = np.abs(self.values[:, place])
+            large = np.unique(self.values[(sizes > 2**24) & (sizes < 1e38), place])  # not NaN
+            same = np.flatnonzero(np.diff(large.astype(np.float32)) == 0)
+            if len(same) > len(large) / 4:
+                yield self._numbers[place], large[same[0]], large[same[0] + 1]
 
     def whole(self, column: int, *, skip: bool = False) -> NDArray[np.int64]:
         """A column of integers. Raises `DataError` for other numbers; with `skip` their rows become `bad`."""
@@ -200,8 +213,19 @@ def parsed_number(cell: str, column: int, line: int, place: str, gaps: Container
     raise BadCell(f"{place}: {what}", cell, column, line, kind)
 
 
+def number_ranges(numbers: Sequence[int]) -> str:
+    """Rising numbers as in `1-3, 7`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
+
+
 _ABSENT = frozenset({"na", "n/a", "#n/a", "null", "none", "nil", "missing", "-", "--", "?", "."})
-_OTHER_NOTATION = re.compile(r"[$€£]?[-+]?(?=\D*\d)[\d.,' _\u00a0]++[%$€£]?")
+_OTHER_NOTATION = re.compile(r"[$€£]?[-+\u2212]?(?=\D*\d)[\d.,' _\u00a0]++[%$€£]?")
 
 
 def _meant(cell: str) -> str:

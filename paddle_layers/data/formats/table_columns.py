@@ -15,7 +15,7 @@ from ..dataset import Dataset
 from ..problems import DataError, DataErrors
 from .dates import date_parts, parse_parts, parsed_date
 from .long_format import Series, find_series
-from .table_cells import BadCell, TableCells
+from .table_cells import BadCell, TableCells, number_ranges
 from .table_settings import RequestedFields, TableSettings
 
 METHODS = ("refuse", "mean", "median", "mark")
@@ -193,8 +193,8 @@ class TableColumns:
                     column.cells[row] = column.cells[good]
 
     def note(self) -> str:
-        """Warning about guesses: whether the first line is a header, whether words are missing values; else empty."""
-        return "\n".join(filter(None, (self._header_note(), self._missing_note())))
+        """Warning about guesses: whether the first line is a header, what words and large numbers are; else empty."""
+        return "\n".join(filter(None, (self._header_note(), self._missing_note(), self._merged_note())))
 
     def _missing_note(self) -> str:
         """Warning about words that usually mark missing values."""
@@ -209,13 +209,25 @@ class TableColumns:
                 )
         return ""
 
+    def _merged_note(self) -> str:
+        """Warning about numbers that networks cannot tell apart, such as ids and dates in the notation 20260511."""
+        table = self._table
+        for column, first, second in table.merged_numbers():
+            name = table.names[column]
+            return (
+                f"{table.origin}: {table.column_text(column)} has numbers that are equal in float32, such as "
+                f'{first:.0f} and {second:.0f}; {self._settings.place}for categories write `ids: "{name}"`, for dates '
+                f'`dates: "{name} = year, month, day"`; subtract a constant otherwise'
+            )
+        return ""
+
     def _header_note(self) -> str:
         table, settings = self._table, self._settings
         shown = ", ".join(f"`{name}`" for name in table.names[:4]) + (", ..." if len(table.names) > 4 else "")
         if table.guessed and table.counts_columns:
             return (
-                f"{table.origin}:{table.first_line}: the first line is read as data, but counts the columns: "
-                "0, 1, ...; write `header: yes` if these are names, as pandas writes them, else `header: no`"
+                f"{table.origin}:{table.first_line}: the first line is read as data, but counts up, as column "
+                "names do; write `header: yes` if these are names, else `header: no`"
             )
         given = [settings.label, settings.leave_out, *settings.columns, *settings.ids, *settings.text]
         parts = {part.strip() for entry in given for part in entry.partition("=")[2 if "=" in entry else 0].split(",")}
@@ -237,7 +249,7 @@ class TableColumns:
         rest = self._features()
         if self._settings.columns and rest:
             taken = {place for places in self._numbers.values() for place in places}
-            listed = _ranges([place + 1 for place in rest if place not in taken])
+            listed = number_ranges([place + 1 for place in rest if place not in taken])
             found["features"] = (
                 f'with `columns`, those of `features` must be listed too: columns: "features = {listed}"'
             )
@@ -323,13 +335,14 @@ class TableColumns:
         if error.kind == "empty":
             remedy = "`empty: mean` imputes the mean of the column, `empty: mark` also adds an indicator column"
             return f"; {settings.place}{remedy}"
+        mark = next((mark for mark in error.cell if not mark.isdigit()), "/")
+        notation = f'`date_format: "{mark.join(("%d", "%m", "%Y"))}"`'
         if error.kind == "date":
-            other = "" if parsed_date(error.cell) is not None else ' with a format such as `date_format: "%d/%m/%Y"`'
-            return (
-                f'; {settings.place}for a date write `dates: "{name} = year, month"`{other}, or `leave_out: "{name}"`'
-            )
+            other = "" if parsed_date(error.cell) is not None else f" with a format such as {notation}"
+            dates = f'`dates: "{name} = year, month"`{other}'
+            return f'; {settings.place}for a date write {dates}, or `leave_out: "{name}"`'
         if error.kind == "other date" and not settings.date_format:
-            return f'; {settings.place}write its format, such as `date_format: "%d/%m/%Y"`'
+            return f"; {settings.place}write its format, such as {notation}"
         if error.kind:
             return ""
         first = settings.header == "auto" and error.line == table.first_line and not table.titled
@@ -346,17 +359,6 @@ _NO_TARGET = (
 
 _MARKERS = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "?")
 """Words that are missing values in most files; others, such as `none` and `-`, are often categories."""
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """Rising numbers as in `1-3, 7`."""
-    parts: list[list[int]] = []
-    for number in numbers:
-        if parts and number == parts[-1][1] + 1:
-            parts[-1][1] = number
-        else:
-            parts.append([number, number])
-    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)
 
 
 def table_dataset(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_layers.define.decimals import is_plain, number_of
+from paddle_layers.define.decimals import is_integer, is_plain, number_of
 
 from ..columns import GapColumn, Rows, WordColumn
 from ..dataset import Dataset
@@ -47,7 +47,7 @@ class CsvTable(TableCells):
         names = [c.strip() for c in cells] if self.titled else [str(n) for n in range(1, len(cells) + 1)]
         super().__init__(str(file.path), names)
         # Such as the names that pandas gives to columns, which are no header for a program.
-        self.counts_columns = not self.titled and _are_column_numbers(cells, self._second)
+        self.counts_columns = not self.titled and bool(cells) and _are_column_numbers(cells, self._second)
         self.lines = array("q")
         """The line in the file of every row."""
         self._rows: Callable[[], Iterator[tuple[int, str]]] = self._all_rows
@@ -99,10 +99,31 @@ class CsvTable(TableCells):
         """The fix for a first line that is neither names nor data."""
         return f"; if the first line is neither a header nor data, write `skip_lines: {self.first_line}`"
 
+    def _lengths(self, cells: Sequence[str]) -> str:
+        """The fix where the first row of data is longer or shorter than the first line."""
+        if not self.titled:
+            return self._skips
+        if abs(len(cells) - len(self.names)) > 1 or self._lists_words:
+            return f"; if the first line is not the header, write `skip_lines: {self.first_line}`"
+        return (
+            "; if the header lacks a name, as where R writes row names, or if only some lines end with a delimiter, "
+            f"write `skip_lines: {self.first_line}` and `header: no`, and select the columns by number"
+        )
+
+    @property
+    def _lists_words(self) -> bool:
+        """Whether the second line has no number, so that it may be the header."""
+        return all(number_of(cell) is None for cell in self._second)
+
     def _explained(self, column: str) -> str:
         if self.titled:
             quoted = self.dialect.quote != "'" and any(name[:1] == name[-1:] == "'" for name in self.names)
-            return super()._explained(column) + ("; for names in single quotes write `quote: single`" if quoted else "")
+            if quoted:
+                return super()._explained(column) + "; for names in single quotes write `quote: single`"
+            if self.names[0].startswith("#"):
+                return super()._explained(column) + '; if lines that begin with # are comments, write `comment: "#"`'
+            no_header = bool(self._second) and len(self._first) != len(self._second)
+            return super()._explained(column) + (self._lengths(self._second) if no_header else "")
         if column in (cell.strip() for cell in self._first):
             return ": the first line is read as data, because it has numbers; if it is a header, write `header: yes`"
         skips = self._skips if len(self._first) != len(self._second) else ""
@@ -147,10 +168,9 @@ class CsvTable(TableCells):
     def _row(self, line: int, text: str, cells: Sequence[str], gaps: Container[int]) -> list[float]:
         """The numbers of a row."""
         if len(cells) != len(self.names):
-            is_second = len(self.lines) + self.titled == 1
-            skips = self._skips if is_second and any(number_of(cell) is not None for cell in self._first) else ""
+            remedy = self._lengths(cells) if len(self.lines) + self.titled == 1 else ""
             raise DataError(
-                f"{self.path}:{line}: got {len(cells)} cells, expected {len(self.names)} as in the rows above{skips}"
+                f"{self.path}:{line}: got {len(cells)} cells, expected {len(self.names)} as in the rows above{remedy}"
             )
         if is_plain(text) and not self.dates:
             with contextlib.suppress(ValueError):
@@ -213,7 +233,12 @@ _NO_ROW: Row = (1, 0, b"")
 
 
 def _are_column_numbers(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Whether a first line is 0,1,2,... over rows that are not: two columns are no evidence without a fraction."""
-    counts = [str(number) for number in range(len(first))]
+    """Whether a first line counts from 0, or years, over rows with other numbers.
+
+    Two columns from 0 are no evidence without a fraction.
+    """
+    cells = [cell.strip() for cell in first]
+    start = int(cells[0]) if is_integer(cells[0]) else -1
     fractions = any("." in cell for cell in second)
-    return len(first) > 1 and [cell.strip() for cell in first] == counts and (len(first) > 2 or fractions)
+    counts = cells == [str(start + place) for place in range(len(cells))]
+    return counts and len(cells) > 1 and (1900 <= start <= 2100 or (start == 0 and (len(cells) > 2 or fractions)))

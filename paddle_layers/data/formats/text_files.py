@@ -5,13 +5,14 @@ from __future__ import annotations
 import difflib
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..columns import Rows, SequenceColumn, Vocabulary, WordColumn
 from ..dataset import Dataset
-from ..lazy_columns import RecordReader, read_together
+from ..lazy_columns import RecordReader, StoredColumn, read_together
 from ..problems import DataError
 from .files import PositionedFile
 from .text_lines import IndexedLines, numbered_lines, words_lines
@@ -26,14 +27,58 @@ class Coding(NamedTuple):
     """Encoding of lines as ids.
 
     Without `ids` the words stay words: their ids come from the training data. `unknown` is the id of out-of-vocabulary
-    words; without it they raise `DataError`, with file and line. With a `tokenizer` the ids are those of the tokens of
-    a line.
+    words; without it they raise `DataError`, with the place of the line. With a `tokenizer` the ids are those of the
+    tokens of a line.
     """
 
-    ids: Mapping[str, int] | None
-    unknown: int | None
-    tokenizer: Tokenizer | None
-    vocabulary: Vocabulary
+    ids: Mapping[str, int] | None = None
+    unknown: int | None = None
+    tokenizer: Tokenizer | None = None
+    vocabulary: Vocabulary = Vocabulary()
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the ids, as far as they are known."""
+        return self.tokenizer.pieces if self.tokenizer is not None else tuple(self.ids or ())
+
+    def column(self, lines: Sequence[str], place: Callable[[int], str]) -> SequenceColumn | WordColumn:
+        """Lines as sequences. Raises `DataError`, which begins with the place of a line."""
+        if self.tokenizer is not None:
+            for row, line in enumerate(lines):
+                if fault := self.tokenizer.fault(line):
+                    raise DataError(f"{place(row)}: {fault}")
+            return self.tokenizer.column(lines, place)
+        if self.ids is None:
+            return WordColumn(lines, text=self.vocabulary)
+        numbers, starts = array("q"), array("q", [0])
+        for row, line in enumerate(lines):
+            for word in self.vocabulary.split(line):
+                number = self.ids.get(word, self.unknown)
+                if number is None:
+                    raise _unknown_name(place(row), "word", word, self.ids, _UNKNOWN)
+                numbers.append(number)
+            starts.append(len(numbers))
+        return SequenceColumn(np.frombuffer(numbers, np.int64), np.frombuffer(starts, np.int64))
+
+    def encode(self, dataset: Dataset, field: str) -> None:
+        """Read the strings of a field as lines. Raises `DataError`."""
+        column = dataset.raw[field]
+        assert isinstance(column, WordColumn), "strings"
+        if isinstance(column.cells, StoredColumn) and self.names:
+            read = partial(self.column, place=lambda _: dataset.origin)
+            found: Any = column.cells.then(read, (), np.int64, level=1)
+        else:
+            found = self.column(column.cells, dataset.place)  # type: ignore[arg-type]
+        if isinstance(found, WordColumn):
+            dataset.raw[field] = found
+        else:
+            del dataset.raw[field]
+            dataset.fields[field], dataset.words[field] = found, tuple(self.names)
+
+
+def _unknown_name(place: str, what: str, name: str, known: Mapping[str, int], remedy: str) -> DataError:
+    near = difflib.get_close_matches(name, known, 1)
+    return DataError(f"{place}: unknown {what} `{name}`" + (f"; did you mean `{near[0]}`?" if near else remedy))
 
 
 class WordSequences:
@@ -52,12 +97,10 @@ class WordSequences:
         labelled: bool = True,
         lines: Iterable[tuple[int, str]] | None = None,
     ) -> None:
-        ids, unknown, tokenizer, vocabulary = coding
         path = self.path = file.path
         self.lines, self.labels = array("q"), array("q")
         self.labelled = bool(classes) and labelled
         numbers = {word: number for number, word in enumerate(classes)}
-        words, starts = array("q"), array("q", [0])
         texts: list[str] = []
         for line, text in numbered_lines(file) if lines is None else lines:
             if lines is None and not text.strip():
@@ -66,32 +109,14 @@ class WordSequences:
             if classes and labelled:
                 if not tab:
                     raise DataError(f"{path}:{line}: missing label; write it before the words, followed by a tab")
-                self.labels.append(
-                    self._number(label.strip(), numbers, None, line, "class", f"; expected one of {', '.join(classes)}")
-                )
-            sentence = rest if classes and tab else text
-            if ids is None:
-                if tokenizer is not None and (fault := tokenizer.fault(sentence)):
-                    raise DataError(f"{path}:{line}: {fault}")
-                texts.append(sentence)
-            else:
-                for word in vocabulary.split(sentence):
-                    words.append(self._number(word, ids, unknown, line, "word", _UNKNOWN))
-                starts.append(len(words))
+                number = numbers.get(label.strip())
+                if number is None:
+                    remedy = f"; expected one of {', '.join(classes)}"
+                    raise _unknown_name(f"{path}:{line}", "class", label.strip(), numbers, remedy)
+                self.labels.append(number)
+            texts.append(rest if classes and tab else text)
             self.lines.append(line)
-        self.words: SequenceColumn | WordColumn = WordColumn(texts, text=vocabulary)
-        if tokenizer is not None:
-            self.words = tokenizer.column(texts, self.place)
-        elif ids is not None:
-            self.words = SequenceColumn(np.frombuffer(words, np.int64), np.frombuffer(starts, np.int64))
-
-    def _number(self, word: str, ids: Mapping[str, int], unknown: int | None, line: int, what: str, remedy: str) -> int:
-        number = ids.get(word, unknown)
-        if number is None:
-            near = difflib.get_close_matches(word, ids, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else remedy
-            raise DataError(f"{self.path}:{line}: unknown {what} `{word}`{hint}")
-        return number
+        self.words = coding.column(texts, self.place)
 
     def place(self, row: int) -> str:
         """The origin of a row."""

@@ -56,7 +56,7 @@ class CsvSink:
         numbers = batch.numbers(self._row, count)
         for number, *cells in zip(numbers.tolist(), *columns, strict=True):
             self._writer.writerow([number, *(cell for part in cells for cell in part)])
-        self._row += len(numbers)
+        self._row += min(map(batch.samples, batch.values))
 
 
 def _parts(batch: Values, name: str, count: int) -> list[str]:

@@ -73,9 +73,9 @@ class Values:
         Raises:
             DataError: The number of samples does not match the records.
         """
-        if self.records is None:
-            return np.arange(first, first + count)
-        return self.records[self._samples_of(count, len(self.records))]
+        samples = min(map(self.samples, self.values))
+        records = np.arange(first, first + samples) if self.records is None else self.records
+        return records[self._samples_of(count, len(records))]
 
     def files_of(self, count: int) -> list[str]:
         """Files or series of samples or lines.
@@ -98,11 +98,11 @@ class Values:
         if samples == count:
             return np.arange(count)
         for starts in self.starts.values():
-            ends = starts[0]
-            for inner in starts[1:]:
+            ends = np.arange(len(starts[0]))
+            for inner in starts:
                 ends = inner[ends]
-            if len(ends) == samples + 1 and ends[-1] == count:
-                return np.repeat(np.arange(samples), np.diff(ends))
+                if len(ends) == samples + 1 and ends[-1] == count:
+                    return np.repeat(np.arange(samples), np.diff(ends))
         raise DataError(
             f'cannot match {count} rows of values to {samples} records: remove `on_error: "skip"` of the source'
         )

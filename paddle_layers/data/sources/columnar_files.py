@@ -63,10 +63,11 @@ class Parquet(SeveralFiles):
     """Parquet files: every column is a field of its name.
 
     Columns contain numbers, lists of numbers of one length, or words, which are encoded as ids in alphabetical order of
-    the training data; the vocabulary is stored with the weights. Lists of varying length, of numbers or of lists of one
-    length such as boxes, are sequences. Samples are read lazily, a row group as a whole: shuffling mixes the samples of
-    a few groups, which are in random order, so write groups of some thousand rows. Several files are concatenated.
-    Requires pyarrow: `pip install 'paddle-layers[arrow]'`.
+    the training data; the vocabulary is stored with the weights. For data layers of sequences, strings are text, as in
+    the source `text`, and lists of numbers, or of lists of one length such as boxes, are sequences. Samples are read
+    lazily, a row group as a whole: shuffling mixes the samples of a few groups, which are in random order, so write
+    groups of some thousand rows. Several files are concatenated. Requires pyarrow: `pip install
+    'paddle-layers[arrow]'`.
     """
 
     def opened(self, paths: Sequence[Path], wanted: Container[str] | None) -> Dataset:

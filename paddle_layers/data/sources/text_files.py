@@ -69,20 +69,10 @@ class TextFile:
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`, but only the fields in `wanted`: where `label` is not, lines may be without."""
-        self._check(base / self.file)
-        tokenizer = Tokenizer(base / self.tokenizer) if self.tokenizer else None
-        ids = read_dictionary(base / self.dictionary) if self.dictionary else None
-        if self.unknown and ids is not None and self.unknown not in ids:
-            raise DataError(f"{base / self.dictionary}: missing word `{self.unknown}`, the value of `unknown`")
+        path, coding = base / self.file, self.coding(base)
         labelled = bool(self.classes) and (wanted is None or "label" in wanted)
-        unknown = (ids or {}).get(self.unknown)
-        path, words = base / self.file, {"label": self.classes}
-        if tokenizer is not None:
-            words["words"] = tokenizer.pieces
-        elif ids is not None:
-            words["words"] = tuple(ids)
+        words = {"label": self.classes} | ({"words": coding.names} if coding.names else {})
         file = Utf8File(path, "", self.encoding)
-        coding = Coding(ids, unknown, tokenizer, self.vocabulary)
         parse = partial(WordSequences, file, coding, self.classes, labelled=labelled)
         if is_large(file):
             return large_text(file, parse, words)
@@ -91,6 +81,15 @@ class TextFile:
             raise DataError(f"{path} has no words")
         labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
         return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place, words=words)
+
+    def coding(self, base: Path) -> Coding:
+        """How lines become ids. Raises `DataError` for settings that exclude each other."""
+        self._check(base / self.file)
+        ids = read_dictionary(base / self.dictionary) if self.dictionary else None
+        if self.unknown and ids is not None and self.unknown not in ids:
+            raise DataError(f"{base / self.dictionary}: missing word `{self.unknown}`, the value of `unknown`")
+        tokenizer = Tokenizer(base / self.tokenizer) if self.tokenizer else None
+        return Coding(ids, (ids or {}).get(self.unknown), tokenizer, self.vocabulary)
 
     def _check(self, path: Path) -> None:
         """Raises `DataError` for settings that exclude each other."""

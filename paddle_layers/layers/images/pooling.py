@@ -43,7 +43,10 @@ DIVISORS = {
         "Keras": "MaxPooling2D, AveragePooling2D, GlobalAveragePooling2D",
         "PyTorch": "MaxPool2d, AvgPool2d",
     },
-    terms=("2-D pooling", "max pooling", "average pooling", "global average pooling", "subsampling"),
+    terms=(
+        *("2-D pooling", "max pooling", "average pooling", "AvgPool", "global pool"),
+        *("global average pooling", "GlobalAvgPool", "subsampling"),
+    ),
     since=1,
 )
 class Pool:

@@ -27,7 +27,9 @@ from paddle_layers.runtime.memory.weightfiles import open_weights
 from paddle_layers.runtime.memory.weights import converted
 
 from ..data_loading import (
+    LINES,
     dataset_of,
+    encode_text,
     feed_types,
     learned_for,
     loading,
@@ -57,8 +59,6 @@ SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy", ".h5": "hdf5", ".hdf5":
 """Endings of files that are read without settings, too."""
 STDIN = "-"
 """Data that are read from the standard input."""
-LINES = ("csv", "text")
-"""Sources that can read it; with other ones it is a CSV table."""
 NO_DATA = {
     **dict.fromkeys(sorted(TEXTS | BINARY), "a config"),
     ".safetensors": "a weights file",
@@ -137,6 +137,8 @@ def given_batches(
     request = RequestedFields(names, targets, skip, learned.columns, sequence_fields(training))
     if reader is not None:
         dataset = open_source(reader, training.base if data is None else Path(), request)
+        if reader.type not in LINES:
+            encode_text(training, source, dataset)
     else:
         dataset = _from_python(training, source, data, request)
     part = split_rows(dataset, split)[split.phases[0]] if split is not None else None  # test data come first
@@ -180,7 +182,9 @@ def _from_python(
     if isinstance(data, Dataset):
         return data
     if isinstance(data, Mapping):
-        return dataset_of(data, "the data")
+        dataset = dataset_of(data, "the data")
+        encode_text(training, source, dataset)
+        return dataset
     return read_frame(training, source, data, "the data", request)
 
 
@@ -235,6 +239,11 @@ def _file_reader(settings: SourceSettings, data: str | Path, base: Path) -> Sour
         known = ", ".join(SUFFIXES)
         raise DataError(
             f"{data}: the source `{own.name}` does not read files; expected a file with one of the extensions {known}"
+        )
+    if own.name == "text" and kind == "csv":
+        raise DataError(
+            f"{data} is a table, but the source `text` of the training reads lines: pass a file with one sample "
+            "per line, or from Python a DataFrame with the column `words`"
         )
     definition = registries["source"][kind]
     several = definition.attributes["file"].check("")
