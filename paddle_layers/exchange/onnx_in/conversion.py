@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,6 +50,7 @@ from .symbolic_values import (
     Statistic,
     SymbolicValue,
     View,
+    constants_of,
 )
 
 
@@ -118,7 +119,7 @@ class _Conversion:
         """Places of converted nodes, including those of chosen branches."""
         self.outcome = Outcome(refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes))
         self.values: dict[str, SymbolicValue | ConstantValue | None] = {
-            **_constants(model.constants),
+            **constants_of(model.constants),
             **self.graph_inputs.values,
         }
 
@@ -154,7 +155,7 @@ class _Conversion:
         try:
             body = self._chosen(node)
             # Names of branches hide those of the graph.
-            self.values, self.kinds = {**outer, **_constants(body.constants)}, dict(kinds)
+            self.values, self.kinds = {**outer, **constants_of(body.constants)}, dict(kinds)
             self._convert(body.nodes, set(body.outputs))
             inner = [(self.values.get(name), self._kind(name)) for name in body.outputs]
         except NotSupported as reason:
@@ -341,10 +342,6 @@ class _Conversion:
 _KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Where"})
 """Operators that preserve a mask of ids; Where may use it as the `padding_id` of an embedding."""
 _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
-
-
-def _constants(arrays: Mapping[str, Any]) -> dict[str, ConstantValue]:
-    return {name: ConstantValue(array, (name,) if array.dtype.kind == "f" else ()) for name, array in arrays.items()}
 
 
 def _called(handler: Handler, step: OperatorContext, inputs: Sequence[Any]) -> Any:

@@ -172,8 +172,9 @@ def filled(step: OperatorContext, shape: Any) -> Operand:
 
 
 def filled_axes(step: OperatorContext, sizes: list[Any]) -> Layout:
-    """Time axes are restored; other axes are irrelevant for a scalar."""
-    return tuple((step.steps[size],) if size in step.steps else () for size in sizes)
+    """Time axes are restored; the batch is irrelevant for a scalar."""
+    fixed = (axis_for(size) if isinstance(size, int) else () for size in sizes)
+    return tuple((step.steps[size],) if size in step.steps else axis for size, axis in zip(sizes, fixed, strict=True))
 
 
 @operator("Tile", constants=True)

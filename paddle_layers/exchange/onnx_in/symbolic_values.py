@@ -8,6 +8,7 @@ layer is created at the last one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -379,6 +380,6 @@ def aligned(one: View, other: View) -> tuple[View, View] | None:
     return None if found[0] is None or found[1] is None else (found[0], found[1])
 
 
-def constant_of(values: Any) -> ConstantValue:
-    """A constant that is not a trained parameter."""
-    return ConstantValue(np.asarray(values))
+def constants_of(arrays: Mapping[str, NDArray[Any]]) -> dict[str, ConstantValue]:
+    """Initializers by name; those of floats are parameters."""
+    return {name: ConstantValue(array, (name,) if array.dtype.kind == "f" else ()) for name, array in arrays.items()}
