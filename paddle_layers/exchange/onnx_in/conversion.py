@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from . import (  # noqa: F401  importing a module registers its operators in `OPERATORS`
     ai_onnx_ml,
@@ -32,12 +35,11 @@ from .data_types import kind_of, result_kind
 from .folding import Budget, folded
 from .graph_inputs import READINGS, GraphInputs
 from .layers import ImportedLayer, LayerOutput, NotSupported
-from .model import Model, OnnxNode, OnnxSubgraph, fault_of, shown
+from .model import Model, OnnxNode, OnnxSubgraph, fault_of, is_inlined, nodes_for, shown
 from .operators import OF_CONSTANTS, OPERATORS, Handler, OperatorContext, described
 from .reference_folding import OPERATORS as REFERENCE
 from .sizes import NoSize
 from .symbolic_values import (
-    ConstantMask,
     ConstantValue,
     DynamicConstant,
     ErrorFunction,
@@ -52,6 +54,9 @@ from .symbolic_values import (
     View,
     constants_of,
 )
+
+MOST_INLINED = 1 << 14
+"""Maximum number of nodes of chosen branches and steps of loops."""
 
 
 @dataclass
@@ -115,6 +120,7 @@ class _Conversion:
         """Kinds of the data types of values that are no constants."""
         self.known: dict[Any, Any] = {}
         self.budget = Budget(model)
+        self.left = MOST_INLINED
         self.visited: set[int] = set()
         """Places of converted nodes, including those of chosen branches."""
         self.outcome = Outcome(refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes))
@@ -139,37 +145,65 @@ class _Conversion:
 
     def _convert(self, nodes: list[OnnxNode], outputs: set[str]) -> None:
         """The nodes of a graph on which its outputs rest."""
-        wanted = _needed(nodes, outputs)
+        wanted = nodes_for(nodes, outputs)
         for node in nodes:
             if node.place in wanted:
                 self.visited.add(node.place)
-                if (node.domain, node.operator) == ("", "If"):
-                    self._branch(node)
+                if not node.domain and is_inlined(node):
+                    self._inlined(node)
                 else:
                     self._node(node)
 
-    def _branch(self, node: OnnxNode) -> None:
-        """The nodes of the branch that a constant condition chooses, instead of an If."""
-        outer, kinds = self.values, self.kinds
+    def _inlined(self, node: OnnxNode) -> None:
+        """The nodes of the branch that a constant condition chooses, or of each step of a loop, instead of the node."""
         inner: list[tuple[Any, str]] = []
         try:
-            body = self._chosen(node)
-            # Names of branches hide those of the graph.
-            self.values, self.kinds = {**outer, **constants_of(body.constants)}, dict(kinds)
-            self._convert(body.nodes, set(body.outputs))
-            inner = [(self.values.get(name), self._kind(name)) for name in body.outputs]
+            inner = self._steps(node) if node.operator == "Loop" else self._body(self._chosen(node), [])
         except NotSupported as reason:
-            if self.values.get(node.inputs[0] if node.inputs else "") is not None:
+            if all(self.values.get(name) is not None for name in node.inputs[: 2 if node.operator == "Loop" else 1]):
                 self.outcome.refused.append(f"{node.label}: {reason}")
-        self.values, self.kinds = outer, kinds
         for place, name in enumerate(node.outputs):
             self.values[name], self.kinds[name] = inner[place] if place < len(inner) else (None, "")
 
+    def _body(self, body: OnnxSubgraph, inputs: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
+        """The outputs of a subgraph, whose names hide those of the graph, with their kinds."""
+        outer, kinds = self.values, self.kinds
+        self.left -= len(body.nodes)
+        if self.left < 0:
+            raise NotSupported(f"the steps of loops have more than {MOST_INLINED} nodes")
+        self.values, self.kinds = {**outer, **constants_of(body.constants)}, dict(kinds)
+        for name, (value, kind) in zip(body.inputs, inputs, strict=True):
+            self.values[name], self.kinds[name] = value, kind
+        self._convert(body.nodes, set(body.outputs))
+        found = [(self.values.get(name), self._kind(name)) for name in body.outputs]
+        self.values, self.kinds = outer, kinds
+        return found
+
+    def _steps(self, node: OnnxNode) -> list[tuple[Any, str]]:
+        """The states after a constant number of steps."""
+        body = node.attributes["body"]
+        states = [(self.values.get(name), self._kind(name)) for name in node.inputs[2:]]
+        given = zip(node.inputs, (math.inf, 1), strict=False)
+        trips, going = (self._known(name) if name else usual for name, usual in given)
+        if trips is None or len(states) + 2 != len(body.inputs):
+            raise NotSupported("the number of steps must be constant")
+        number = 0
+        while number < trips and going:
+            counters = [(ConstantValue(np.array(number)), "i"), (ConstantValue(np.array(True)), "b")]
+            (condition, _), *states = self._body(body, [*counters, *states])
+            going = condition.number if isinstance(condition, ConstantValue) else None
+            number += 1
+        if going is None:
+            raise NotSupported("whether there is another step must be constant")
+        return states
+
+    def _known(self, name: str) -> float | None:
+        """A number that is constant."""
+        value = self.values.get(name)
+        return value.number if isinstance(value, (ConstantValue, DynamicConstant)) else None
+
     def _chosen(self, node: OnnxNode) -> OnnxSubgraph:
-        condition = self.values.get(node.inputs[0]) if node.inputs else None
-        number = condition.number if isinstance(condition, ConstantValue) else None
-        if number is None and isinstance(condition, ConstantMask):
-            number = condition.truth
+        number = self._known(node.inputs[0]) if node.inputs else None
         if number is None:
             raise NotSupported(
                 "the condition must follow from constants and fixed sizes; sizes can be fixed by `--shape`"
@@ -289,7 +323,8 @@ class _Conversion:
         if turned is not None:
             step.node, inputs, step.additional_axes = turned.node, turned.inputs, 2 - turned.lead
             return [turned.restored(step.settled(_called(handler, step, inputs)))]
-        result = _called(handler, step, inputs)
+        apart = merged_batch.in_parts(step, handler, node, inputs) if merged is None else None
+        result = _called(handler, step, inputs) if apart is None else apart
         results = result if isinstance(result, tuple) else (result,)
         if merged is None:
             return results
@@ -365,14 +400,3 @@ _WAYS_OUT = {
         "after scores and offsets"
     ),
 }
-
-
-def _needed(nodes: list[OnnxNode], outputs: set[str]) -> set[int]:
-    """The places of the nodes on which outputs rest."""
-    wanted, found = set(outputs), set()
-    # ONNX requires topological order, so one backward walk suffices.
-    for node in reversed(nodes):
-        if wanted.intersection(filter(None, node.outputs)):
-            found.add(node.place)
-            wanted.update((*node.inputs, *node.captured))
-    return found

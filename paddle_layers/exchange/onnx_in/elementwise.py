@@ -16,7 +16,6 @@ from .shapes import filled_axes, repeated, repeated_axes
 from .sizes import SymbolicSize
 from .symbolic_values import (
     AttentionScores,
-    ConstantMask,
     ConstantValue,
     DynamicConstant,
     ElementIndices,
@@ -272,9 +271,9 @@ def negated(step: OperatorContext, x: Any) -> Operand:
         return negation(step, x)
     if isinstance(x, (Mask, IdMatch)):
         return replace(x, turned=not x.turned)
-    if not isinstance(x, ConstantMask):
+    if not isinstance(x, DynamicConstant):
         raise NotSupported("booleans are only supported in masks")
-    return replace(x, truth=not x.truth)
+    return replace(x, number=not x.number)
 
 
 @operator("ArrayFeatureExtractor", "ZipMap", "LabelEncoder", domain="ai.onnx.ml", constants=True)

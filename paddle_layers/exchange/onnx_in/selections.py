@@ -19,7 +19,6 @@ from .shapes import repeated, repeated_axes
 from .sizes import whole
 from .symbolic_values import (
     Axis,
-    ConstantMask,
     ConstantValue,
     DynamicConstant,
     ElementIndices,
@@ -49,8 +48,6 @@ def as_constant(given: Any) -> Any:
     """Numbers that are the same for every sample as a constant, with an axis of size 1 for the batch."""
     if isinstance(given, RepeatedConstant):
         return given.sample() or given
-    if isinstance(given, ConstantMask):
-        given = DynamicConstant(given.layout, float(given.truth))
     if not isinstance(given, DynamicConstant) or not isinstance(given.number, (int, float)):
         return given
     sizes = [1 if any(atom.name for atom in axis) else whole(size_of(axis)) for axis in given.layout]
@@ -165,7 +162,7 @@ def unequal(step: OperatorContext, x: Any, y: Any) -> Operand:
 def is_nan(step: OperatorContext, x: Any) -> Operand:
     """NaN is the only number that is not equal to itself; none in attention over steps, where there always is a key."""
     if not is_value(x):
-        return ConstantMask(x.layout, truth=False)
+        return DynamicConstant(x.layout)
     plain = step.plain(x)
     made = step.layer("compare", plain.value, plain.value, operation="NOT_EQUAL")
     return replace(plain, value=made.outputs[0])

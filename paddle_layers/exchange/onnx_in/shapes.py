@@ -128,11 +128,13 @@ def blocks(step: OperatorContext, x: Any) -> Operand:
     view, size = step.view(x), step.attribute("blocksize", 0)
     step.refuse_unless(len(view.layout) == 4 and size > 0, "only images are supported")
     batch, channels, height, width = view.shape
+    columns = step.attribute("mode", "DCR") == "CRD"
     if step.node.operator == "SpaceToDepth":
-        cut, order = [channels, divided(height, size), size, divided(width, size), size], (0, 3, 5, 1, 2, 4)
+        cut = [channels, divided(height, size), size, divided(width, size), size]
+        order = (0, 1, 3, 5, 2, 4) if columns else (0, 3, 5, 1, 2, 4)
         sizes = [cut[0] * size * size, cut[1], cut[3]] if None not in cut else []
     else:
-        rest, columns = divided(channels, size * size), step.attribute("mode", "DCR") == "CRD"
+        rest = divided(channels, size * size)
         cut = [rest, size, size, height, width] if columns else [size, size, rest, height, width]
         order = (0, 1, 4, 2, 5, 3) if columns else (0, 3, 4, 1, 5, 2)
         sizes = [rest, height * size, width * size] if rest is not None else []

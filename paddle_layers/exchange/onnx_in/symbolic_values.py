@@ -152,13 +152,6 @@ class PositionGrid(SymbolicValue):
 
 
 @dataclass(frozen=True, eq=False)
-class ConstantMask(SymbolicValue):
-    """A truth value that no sequence changes: there are no empty ones, and no places beyond the last."""
-
-    truth: bool = True
-
-
-@dataclass(frozen=True, eq=False)
 class IdArithmetic(SymbolicValue):
     """Nonnegative ids as numbers: Keras' code for negative ids is dropped."""
 
@@ -180,7 +173,7 @@ class PositionLookup(SymbolicValue):
 
 @dataclass(frozen=True, eq=False)
 class DynamicConstant(SymbolicValue):
-    """One number everywhere, which may be a size of the batch."""
+    """One number everywhere, which may be a size of the batch; 0 or 1 for truth values."""
 
     number: float | SymbolicSize = 0.0
 
@@ -262,6 +255,13 @@ class AttentionScores(SymbolicValue):
 @dataclass(frozen=True, eq=False)
 class PredictedClass(SymbolicValue):
     """The class that a classifier names, beside the scores that we keep."""
+
+
+@dataclass(frozen=True, eq=False)
+class ValueList(SymbolicValue):
+    """A list of values."""
+
+    items: tuple[Any, ...] = ()
 
 
 class ConstantValue:
