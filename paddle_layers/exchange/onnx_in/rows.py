@@ -161,7 +161,7 @@ def einsum(step: OperatorContext, x: Any, *others: Any) -> Operand:
         [label for label in left if label not in right],
         [label for label in right if label not in left],
     )
-    product_ = sorted(found) == sorted([*batch, *one, *other])
+    product_ = over and sorted(found) == sorted([*batch, *one, *other])
     step.refuse_unless(product_, f"`{equation}` is no product of two matrices")
     sizes = dict(zip(right, y.array.shape if isinstance(y, ConstantValue) else y.shape, strict=True))
     sizes |= zip(left, view.shape, strict=True)
