@@ -276,6 +276,10 @@ def matrices() -> Iterator[Case]:
         yield one(f"Einsum {turned}", node("Einsum", "c", "x", equation=turned), shape, 13, True, c=numbers(*c))
     for c in ((2, 4, 5), (1, 2, 4, 5), (1, 1, 4, 5), (3, 4, 5)):
         yield one(f"MatMul of matrices {c}", node("MatMul", "x", "c"), (2, 3, 4), 13, c[0] != 3, c=numbers(*c))
+    for axis, inverse, onesided, parts in itertools.product((1, 2), (0, 1), (0, 1), (1, 2)):
+        transform = node("DFT", "x", axis=axis, inverse=inverse, onesided=onesided)
+        yield one(f"DFT {axis} {inverse} {onesided}", transform, (4, 3, parts), 17)
+    yield one("DFT", node("DFT", "x"), (5, 2), 17, True)
     for c in ((5, 3), (2, 5, 3)):
         yield one(f"MatMul of a constant {c}", node("MatMul", "c", "x"), (2, 3, 4), 13, True, c=numbers(*c))
     heads = [node("Reshape", "x", "s", to="h"), node("Transpose", "h", to="t", perm=[1, 0, 2]),

@@ -206,6 +206,34 @@ def _in_order(view: View, labels: list[str], wanted: list[list[str]]) -> View:
     return replace(view, layout=tuple(atoms_of(tuple(axes[label] for label in group)) for group in wanted))
 
 
+@operator("DFT")
+def fourier_transform(step: OperatorContext, x: Any, length: Any = None, axis: Any = None) -> Operand:
+    """Discrete Fourier transform as a product with its matrix; the last axis has real and imaginary parts."""
+    view = step.view(x)
+    given = step.attribute("axis", 1) if step.opset < 20 else -2 if axis is None else step.integers(axis, "axis")[0]
+    place, (*_, parts) = step.axis(given, len(view.layout)), view.shape
+    size = view.shape[place]
+    fits = length is None and isinstance(size, int) and parts in (1, 2) and place < len(view.layout) - 1
+    step.refuse_unless(fits, "only a transform of all elements of an axis of fixed size is supported")
+    both = step.attribute("inverse", 0) and step.attribute("onesided", 0)
+    step.refuse_unless(not both, "the inverse of a one-sided transform is not supported")
+    count = whole(size) // 2 + 1 if step.attribute("onesided", 0) else whole(size)
+    step.budget.check(4 * whole(size) * count)
+    factors = np.exp(-2j * np.pi * np.outer(np.arange(size), np.arange(count)) / size)
+    if step.attribute("inverse", 0):
+        factors = factors.conj() / size
+    real, imaginary = (np.stack([one.real, one.imag], -1) for one in (factors, 1j * factors))
+    matrix = np.stack([real, imaginary][: whole(parts)], 1).reshape(whole(size) * whole(parts), 2 * count)
+    others = [at for at in range(len(view.layout) - 1) if at != place]
+    together = (*view.layout[place], *view.layout[-1])
+    rows = step.rows(replace(view, layout=(*(view.layout[at] for at in others), together)))
+    weights = {"weight": Weight(matrix.astype(np.float32), fixed=True)}
+    value = step.layer("fc", rows.value, weights=weights, size=2 * count, bias=False, axis=-1).outputs[0]
+    found = needed(reshaped(step.made(value, rows), [*(view.shape[at] for at in others), count, 2]), "unsupported axes")
+    *axes, own, last = found.layout
+    return replace(found, layout=(*axes[:place], own, *axes[place:], last))
+
+
 @operator("Gather", constants=True)
 def gather(step: OperatorContext, table: Any, places: Any) -> Operand:
     """Rows of a table for ids; the first or the last row of sequences; one of the parts of an axis."""
