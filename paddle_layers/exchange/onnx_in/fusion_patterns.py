@@ -64,8 +64,12 @@ def part_of_product(step: OperatorContext, one: Any, other: Any) -> Operand | No
     number = other.number if isinstance(other, ConstantValue) else None
     if isinstance(one, DynamicConstant) and one.number == 0:
         return DynamicConstant(broadcast(one, other))
-    if isinstance(one, DynamicConstant) and one.number == 1 and not isinstance(other, View):
-        return other if isinstance(other, ConstantValue) else replace(other, layout=broadcast(one, other))
+    if isinstance(one, DynamicConstant) and one.number == 1:  # a choice, written as a product with 0 or 1
+        if isinstance(other, ConstantValue):
+            return other
+        layout = broadcast(one, other)
+        if set(atoms_of(layout)) <= set(atoms_of(other.layout)) or not isinstance(other, View):
+            return replace(other, layout=layout)
     if isinstance(one, ErrorFunction):
         return _product_of_normal(step, one, other, number)
     if isinstance(one, AttentionScores) and number is not None and not one.soft:
