@@ -12,28 +12,18 @@ from numpy.typing import NDArray
 from .layers import LayerOutput, NotSupported
 from .operators import OperatorContext, RowView, operator
 from .parts import constant_of_samples, cut
-from .selections import MOST_INDICES, as_constant, compare, elements_of_each_sample
+from .selections import MOST_INDICES, OTHER_SAMPLES, as_constant, compare, places_of
 from .sizes import whole
-from .symbolic_values import ConstantValue, ElementIndices, Operand, RepeatedConstant, View, atoms_of, size_of
-
-OTHER_SAMPLES = "only constant indices within each sample are supported"
+from .symbolic_values import ConstantValue, Operand, RepeatedConstant, View, atoms_of, size_of
 
 
 @operator("ScatterND")
 def scatter_nd(step: OperatorContext, x: Any, index: Any, updates: Any) -> Operand:
     """Elements or rows replaced at indices that name the sample first."""
     view = step.view(x)
-    index = elements_of_each_sample(view, index) if isinstance(index, ConstantValue) else index
-    if not isinstance(index, ElementIndices) or not index.parts:
-        raise NotSupported(OTHER_SAMPLES)
-    count = len(index.parts) + 1
-    sizes = [whole(size) for size in view.shape[1:count]]
-    places = np.broadcast_arrays(*index.parts)
-    step.refuse_unless(len(sizes) == len(places), "the indices have more axes than the value")
-    inside = all(((at >= -size) & (at < size)).all() for at, size in zip(places, sizes, strict=True))
-    step.refuse_unless(inside, "an index is out of range")
-    wrapped = tuple(at % size for at, size in zip(places, sizes, strict=True))
-    starts = _block(wrapped)
+    _, places, sizes = places_of(step, view, index)
+    count = len(places) + 1
+    starts = _block(places)
     given = constant_of_samples(step, as_constant(updates), view)
     if starts is not None and step.attribute("reduction", "none") == "none":
         axes = range(1, count)
@@ -41,7 +31,7 @@ def scatter_nd(step: OperatorContext, x: Any, index: Any, updates: Any) -> Opera
         fits = len(given.layout) == len(view.layout) and given.shape[count:] == view.shape[count:] and inside
         step.refuse_unless(fits, "the updates have other axes than the indices")
         return _pasted(step, view, given, starts, 1)
-    return _replaced(step, view, count, np.ravel_multi_index(wrapped, tuple(sizes)), updates)
+    return _replaced(step, view, count, np.ravel_multi_index(places, sizes), updates)
 
 
 def _block(places: tuple[NDArray[Any], ...]) -> list[int] | None:

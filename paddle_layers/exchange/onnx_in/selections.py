@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .layers import LayerOutput, NotSupported
 from .operators import OperatorContext, RowView, described, operator
@@ -185,6 +186,7 @@ def gather_elements(step: OperatorContext, x: Any, index: Any) -> Operand:
     return repeated(step, ConstantValue(np.full((1,) * rank, number, given.array.dtype)), list(index.shape))
 
 
+OTHER_SAMPLES = "only constant indices within each sample are supported"
 MOST_INDICES = 1 << 18
 """Maximum number of indices that a layer lists: about 2 MiB of the config."""
 
@@ -276,27 +278,31 @@ def elements_of_each_sample(source: View | RepeatedConstant, index: ConstantValu
     return ElementIndices(layout, parts=tuple(np.moveaxis(array[:1, ..., 1:], -1, 0)))
 
 
+def places_of(
+    step: OperatorContext, source: View | RepeatedConstant, index: Any
+) -> tuple[ElementIndices, tuple[NDArray[Any], ...], tuple[int, ...]]:
+    """Indices by the number of the sample and constants: for each axis of a sample, and the sizes of these axes."""
+    index = elements_of_each_sample(source, index) if isinstance(index, ConstantValue) else index
+    if not isinstance(index, ElementIndices) or not index.parts:
+        raise NotSupported(OTHER_SAMPLES)
+    sizes = tuple(whole(size) for size in source.shape[1 : len(index.parts) + 1])
+    places = np.broadcast_arrays(*index.parts)
+    fits = len(sizes) == len(places)
+    fits = fits and all(((at >= -size) & (at < size)).all() for at, size in zip(places, sizes, strict=True))
+    step.refuse_unless(fits, "an index is out of range, or the indices have more axes than the value")
+    return index, tuple(at % size for at, size in zip(places, sizes, strict=True)), sizes
+
+
 @operator("GatherND")
 def gather_nd(step: OperatorContext, x: Any, index: Any) -> Operand:
     """Elements of several axes, by the number of the sample and constants."""
     source = x if isinstance(x, RepeatedConstant) else step.view(x)
-    index = elements_of_each_sample(source, index) if isinstance(index, ConstantValue) else index
-    fits = isinstance(index, ElementIndices) and index.parts and not step.attribute("batch_dims", 0)
-    step.refuse_unless(fits, "only constant indices within each sample are supported")
-    count = len(index.parts) + 1
-    sizes = source.shape[1:count]
-    places = np.broadcast_arrays(*index.parts)
-    fits = len(sizes) == len(places) and all(
-        isinstance(size, int) and ((place >= -size) & (place < size)).all()
-        for place, size in zip(places, sizes, strict=True)
-    )
-    step.refuse_unless(fits, "an index is out of range, or of an axis of dynamic size")
-    offsets = np.ravel_multi_index(
-        tuple(place % size for place, size in zip(places, sizes, strict=True)), tuple(map(whole, sizes))
-    )
+    step.refuse_unless(not step.attribute("batch_dims", 0), OTHER_SAMPLES)
+    found, places, sizes = places_of(step, source, index)
+    count = len(places) + 1
     joined = replace(source, layout=(atoms_of(source.layout[:count]), *source.layout[count:]))
-    stride = math.prod(map(whole, sizes))
-    return within_sample(step, joined, SampleIndices(index.layout[:-1], stride=stride, offsets=offsets))
+    offsets = np.ravel_multi_index(places, sizes)
+    return within_sample(step, joined, SampleIndices(found.layout[:-1], stride=math.prod(sizes), offsets=offsets))
 
 
 def within_sample(step: OperatorContext, view: View | RepeatedConstant, index: SampleIndices) -> Operand:
