@@ -105,8 +105,8 @@ def conv(step: OperatorContext, x: Any, filters: Any, bias: Any = None) -> Opera
         own = step.numbers(bias, "bias")
         weights["bias"] = weight(own.array.reshape(-1), own.source)
     weights = parameters(weights, "conv", spatial)
-    settings |= {"groups": step.attribute("group", 1), "bias": bias is not None}
-    made = step.layer(f"conv{SUFFIXES[spatial]}", value, weights=weights, **settings)
+    groups, type_ = step.attribute("group", 1), f"conv{SUFFIXES[spatial]}"
+    made = step.layer(type_, value, weights=weights, groups=groups, bias=bias is not None, **settings)
     return step.made(made.outputs[0], rows)
 
 
