@@ -303,14 +303,7 @@ class _Conversion:
             return [first] * len(node.outputs)
         if isinstance(first, SampleIndices) and first.offsets.ndim and node.operator in _OF_VALUES - {"Shape"}:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
-        if isinstance(first, DynamicConstant) and node.operator in (
-            "Slice",
-            "Transpose",
-            "Squeeze",
-            "Unsqueeze",
-            "Gather",
-            "Concat",
-        ):
+        if isinstance(first, DynamicConstant) and node.operator in _OF_ELEMENTS:
             return [first]
         if isinstance(first, ConstantValue) and handler not in OF_CONSTANTS:
             raise NotSupported(f"input is {described(first)}, expected the output of a layer")
@@ -376,6 +369,7 @@ class _Conversion:
 
 _KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Where"})
 """Operators that preserve a mask of ids; Where may use it as the `padding_id` of an embedding."""
+_OF_ELEMENTS = frozenset({"Concat", "Gather", "Slice", "Squeeze", "Transpose", "Unsqueeze"})
 _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
 
 
