@@ -200,7 +200,8 @@ class _Conversion:
     def _known(self, name: str) -> float | None:
         """A number that is constant."""
         value = self.values.get(name)
-        return value.number if isinstance(value, (ConstantValue, DynamicConstant)) else None
+        number = value.number if isinstance(value, (ConstantValue, DynamicConstant)) else None
+        return number if isinstance(number, (int, float)) else None
 
     def _chosen(self, node: OnnxNode) -> OnnxSubgraph:
         number = self._known(node.inputs[0]) if node.inputs else None

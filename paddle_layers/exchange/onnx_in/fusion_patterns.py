@@ -32,6 +32,7 @@ from .symbolic_values import (
     RepeatedConstant,
     Statistic,
     StepPositions,
+    SymbolicValue,
     View,
     atoms_of,
     reshaped,
@@ -67,9 +68,9 @@ def part_of_product(step: OperatorContext, one: Any, other: Any) -> Operand | No
     if isinstance(one, DynamicConstant) and one.number == 1:  # a choice, written as a product with 0 or 1
         if isinstance(other, ConstantValue):
             return other
-        layout = broadcast(one, other)
-        if set(atoms_of(layout)) <= set(atoms_of(other.layout)) or not isinstance(other, View):
-            return replace(other, layout=layout)
+        chosen: SymbolicValue = replace(other, layout=broadcast(one, other))
+        if set(atoms_of(chosen.layout)) <= set(atoms_of(other.layout)) or not isinstance(other, View):
+            return chosen
     if isinstance(one, ErrorFunction):
         return _product_of_normal(step, one, other, number)
     if isinstance(one, AttentionScores) and number is not None and not one.soft:

@@ -117,7 +117,7 @@ def list_of(_: OperatorContext, *items: Any) -> Operand:
 def insert(step: OperatorContext, x: Any, item: Any, place: Any = None) -> Operand:
     """A list with one item more, by default at the end."""
     items, at = _items(step, x, place, default=len(getattr(x, "items", ())))
-    return replace(x, items=(*items[:at], item, *items[at:]))
+    return ValueList((), items=(*items[:at], item, *items[at:]))
 
 
 @operator("SequenceAt")

@@ -217,13 +217,14 @@ def fourier_transform(step: OperatorContext, x: Any, length: Any = None, axis: A
     step.refuse_unless(fits, "only a transform of all elements of an axis of fixed size is supported")
     both = step.attribute("inverse", 0) and step.attribute("onesided", 0)
     step.refuse_unless(not both, "the inverse of a one-sided transform is not supported")
-    count = whole(size) // 2 + 1 if step.attribute("onesided", 0) else whole(size)
-    step.budget.check(4 * whole(size) * count)
+    size = whole(size)
+    count = size // 2 + 1 if step.attribute("onesided", 0) else size
+    step.budget.check(4 * size * count)
     factors = np.exp(-2j * np.pi * np.outer(np.arange(size), np.arange(count)) / size)
     if step.attribute("inverse", 0):
         factors = factors.conj() / size
     real, imaginary = (np.stack([one.real, one.imag], -1) for one in (factors, 1j * factors))
-    matrix = np.stack([real, imaginary][: whole(parts)], 1).reshape(whole(size) * whole(parts), 2 * count)
+    matrix = np.stack([real, imaginary][: whole(parts)], 1).reshape(size * whole(parts), 2 * count)
     others = [at for at in range(len(view.layout) - 1) if at != place]
     together = (*view.layout[place], *view.layout[-1])
     rows = step.rows(replace(view, layout=(*(view.layout[at] for at in others), together)))
