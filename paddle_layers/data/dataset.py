@@ -292,7 +292,7 @@ def _given(value: Any, name: str, origin: str) -> Any:
         matrix = value.tocsr()
         return SparseColumn(matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data)
     if np.ma.is_masked(value):
-        raise DataError(f"{origin}: field `{name}` has masked elements; replace them, as by array.filled(value), or remove these rows")
+        raise DataError(f"{origin}: field `{name}` has masked elements; array.filled(value) replaces them")
     try:
         return np.asanyarray(value)
     except ValueError:  # NumPy's word is about shapes, and such lists are sequences

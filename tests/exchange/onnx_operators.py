@@ -319,8 +319,69 @@ def products() -> Iterator[Case]:
         yield one(f"RNN Affine {alpha} {beta}", made, ("T", 4), 14, accepted, **given, k=np.int64([0]))
 
 
+def matrices() -> Iterator[Case]:
+    """Products with constants for each head, and of several axes."""
+    for equation, shape, c in (
+        ("byhwc,hkc->byhwk", (3, 2, 4, 5), (2, 6, 5)), ("byhwc,wkc->byhwk", (3, 2, 4, 5), (4, 6, 5)),
+        ("bhwc,cd->bhwd", (3, 4, 5), (5, 2)), ("bhwc,dwc->bhd", (3, 4, 5), (6, 4, 5)),
+        ("bhc,khc->bhk", (3, 4), (5, 3, 4)),
+    ):  # fmt: skip
+        yield one(f"Einsum {equation}", node("Einsum", "x", "c", equation=equation), shape, 13, True, c=numbers(*c))
+        given, arrow = equation.split("->")
+        turned = f"{','.join(given.split(',')[::-1])}->{arrow}"
+        yield one(f"Einsum {turned}", node("Einsum", "c", "x", equation=turned), shape, 13, True, c=numbers(*c))
+    for c in ((2, 4, 5), (1, 2, 4, 5), (1, 1, 4, 5), (3, 4, 5)):
+        yield one(f"MatMul of matrices {c}", node("MatMul", "x", "c"), (2, 3, 4), 13, c[0] != 3, c=numbers(*c))
+    for axis, inverse, onesided, parts in itertools.product((1, 2), (0, 1), (0, 1), (1, 2)):
+        transform = node("DFT", "x", axis=axis, inverse=inverse, onesided=onesided)
+        yield one(f"DFT {axis} {inverse} {onesided}", transform, (4, 3, parts), 17)
+    yield one("DFT", node("DFT", "x"), (5, 2), 17, True)
+    for c in ((5, 3), (2, 5, 3)):
+        yield one(f"MatMul of a constant {c}", node("MatMul", "c", "x"), (2, 3, 4), 13, True, c=numbers(*c))
+    heads = [node("Reshape", "x", "s", to="h"), node("Transpose", "h", to="t", perm=[1, 0, 2]),
+             node("MatMul", "t", "c", to="m"), node("Transpose", "m", perm=[1, 0, 2])]  # fmt: skip
+    yield one("MatMul before samples", heads, (3, 4), 13, s=np.int64([-1, 3, 4]), c=numbers(3, 4, 5))
+
+
+def lists() -> Iterator[Case]:
+    """Lists of values, loops with a constant number of steps, axes before the batch, the batch beside heads."""
+    first = [node("SequenceEmpty", to="a"), node("SequenceInsert", "a", "x", to="b"), node("Relu", "x", to="r")]
+    for place, wanted in itertools.product((None, 0, -1), (0, 1, -2, 2)):
+        given = {"i": np.int64(wanted)} | ({"p": np.int64(place)} if place is not None else {})
+        inputs = ["b", "r", *(["p"] if place is not None else [])]
+        made = [*first, node("SequenceInsert", *inputs, to="l"), node("SequenceAt", "l", "i")]
+        yield one(f"SequenceInsert {place} {wanted}", made, (4,), 13, wanted != 2, **given)
+    made = [node("Relu", "x", to="r"), node("SequenceConstruct", "x", "r", to="l"), node("SequenceAt", "l", "i")]
+    yield one("SequenceConstruct", made, (4,), 13, True, i=np.int64(1))
+    ports = [helper.make_tensor_value_info("k", 7, []), helper.make_tensor_value_info("c", 9, []),
+             helper.make_tensor_value_info("h", 1, None)]  # fmt: skip
+    steps = [helper.make_node("Cast", ["k"], ["f"], to=1), helper.make_node("Add", ["h", "f"], ["g"]),
+             helper.make_node("Mul", ["g", "h"], ["n"]), helper.make_node("Identity", ["c"], ["d"])]  # fmt: skip
+    results = [helper.make_tensor_value_info(name, kind, None) for name, kind in (("d", 9), ("n", 1))]
+    body = helper.make_graph(steps, "step", ports, results)
+    for trips, going in itertools.product((0, 1, 3), (True, False)):
+        given = {"m": np.int64(trips), "t": np.bool_(going)}
+        made = [node("Loop", "m", "t", "x", to="z", body=body), node("Relu", "z")]
+        yield one(f"Loop {trips} {going}", made, (4,), 13, True, **given)
+    made = [node("Relu", "x", to="r"), node("Unsqueeze", "x", "a", to="u"), node("Unsqueeze", "r", "a", to="v"),
+            node("Concat", "u", "v", to="b", axis=0)]  # fmt: skip
+    for operator, keep in itertools.product(("ReduceMean", "ReduceMax", "ReduceSum"), (0, 1)):
+        axes = {} if operator == "ReduceSum" else {"axes": [0]}
+        last = node(operator, "b", *([] if axes else ["a"]), keepdims=keep, **axes)
+        yield one(f"{operator} before samples {keep}", [*made, last], (3, 4), 13, True, a=np.int64([0]))
+    for operator, shape in itertools.product(("Conv", "MaxPool"), ((2, 3, 5, 4), (2, 3, 3, 5, 4))):
+        apart, together = np.int64([-1, *shape[1:]]), np.int64([-1, *shape[:2], *[size - 1 for size in shape[2:]]])
+        kernel = [2] * (len(shape) - 2)
+        middle = (node("Conv", "h", "w", to="m") if operator == "Conv" else
+                  node("MaxPool", "h", to="m", kernel_shape=kernel))  # fmt: skip
+        made = [node("Reshape", "x", "p", to="h"), middle, node("Reshape", "m", "q")]
+        given = {"w": numbers(3, 3, *kernel)} if operator == "Conv" else {}
+        yield one(f"{operator} of heads", made, shape, 13, True, p=apart, q=together, **given)
+
+
 FAMILIES = (
     *(softmax, resize, reductions, arithmetic, windows, normalizations, moves, facts, integers, filled, products),
+    *(matrices, lists),
 )
 
 

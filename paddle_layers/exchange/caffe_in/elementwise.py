@@ -6,50 +6,23 @@ from .conversion import MANY, Use, converts
 from .layers import Fields, LayerDraft
 from .parameters import set_vector
 
-
-@converts("ReLU")
-def relu(use: Use) -> None:
-    _activation(use, "relu", {"negative_slope": use.settings["negative_slope"]})
-
-
-@converts("ReLU6")
-def relu6(use: Use) -> None:
-    _activation(use, "relu6", {})
+_FUNCTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "AbsVal": ("abs", ()), "BNLL": ("softplus", ()), "ELU": ("elu", ("alpha",)), "ReLU": ("relu", ("negative_slope",)),
+    "ReLU6": ("relu6", ()), "Sigmoid": ("sigmoid", ()), "Swish": ("swish", ("beta",)), "TanH": ("tanh", ()),
+    "Threshold": ("threshold", ("threshold",)),
+}  # fmt: skip
+"""The layer of each function, and its settings, which have the same names."""
+_NO_ACTIVATIONS = frozenset({"AbsVal", "BNLL", "Threshold"})
 
 
-@converts("Sigmoid")
-def sigmoid(use: Use) -> None:
-    _activation(use, "sigmoid", {})
-
-
-@converts("TanH")
-def tanh(use: Use) -> None:
-    _activation(use, "tanh", {})
-
-
-@converts("ELU")
-def elu(use: Use) -> None:
-    _activation(use, "elu", {"alpha": use.settings["alpha"]})
-
-
-@converts("Swish")
-def swish(use: Use) -> None:
-    _activation(use, "swish", {"beta": use.settings["beta"]})
-
-
-@converts("AbsVal")
-def absolute(use: Use) -> None:
-    use.add("abs")
-
-
-@converts("BNLL")
-def bnll(use: Use) -> None:
-    use.add("softplus")
-
-
-@converts("Threshold")
-def threshold(use: Use) -> None:
-    use.add("threshold", {"threshold": use.settings["threshold"]})
+@converts(*_FUNCTIONS)
+def function(use: Use) -> None:
+    type_, names = _FUNCTIONS[use.layer.type]
+    settings = {name: use.settings[name] for name in names}
+    if use.layer.type in _NO_ACTIVATIONS:
+        use.add(type_, settings)
+    else:
+        _activation(use, type_, settings)
 
 
 @converts("Clip")

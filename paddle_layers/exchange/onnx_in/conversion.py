@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any
+
+import numpy as np
 
 from . import (  # noqa: F401  importing a module registers its operators in `OPERATORS`
     ai_onnx_ml,
@@ -28,16 +31,15 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
     sequences,
     shapes,
 )
-from .data_types import kind_of, result_kind
+from .data_types import ROUNDED, kind_of, result_kind, rounds
 from .folding import Budget, folded
 from .graph_inputs import READINGS, GraphInputs
 from .layers import ImportedLayer, LayerOutput, NotSupported
-from .model import Model, OnnxNode, OnnxSubgraph, fault_of, shown
+from .model import Model, OnnxNode, OnnxSubgraph, fault_of, is_inlined, nodes_for, shown
 from .operators import OF_CONSTANTS, OPERATORS, Handler, OperatorContext, described
 from .reference_folding import OPERATORS as REFERENCE
 from .sizes import NoSize
 from .symbolic_values import (
-    ConstantMask,
     ConstantValue,
     DynamicConstant,
     ErrorFunction,
@@ -51,7 +53,11 @@ from .symbolic_values import (
     SymbolicValue,
     View,
     atoms_of,
+    constants_of,
 )
+
+MOST_INLINED = 1 << 14
+"""Maximum number of nodes of chosen branches and steps of loops."""
 
 
 @dataclass
@@ -115,11 +121,12 @@ class _Conversion:
         """Kinds of the data types of values that are no constants."""
         self.known: dict[Any, Any] = {}
         self.budget = Budget(model)
+        self.left = MOST_INLINED
         self.visited: set[int] = set()
         """Places of converted nodes, including those of chosen branches."""
         self.outcome = Outcome(refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes))
         self.values: dict[str, SymbolicValue | ConstantValue | None] = {
-            **_constants(model.constants),
+            **constants_of(model.constants),
             **self.graph_inputs.values,
         }
 
@@ -139,37 +146,66 @@ class _Conversion:
 
     def _convert(self, nodes: list[OnnxNode], outputs: set[str]) -> None:
         """The nodes of a graph on which its outputs rest."""
-        wanted = _needed(nodes, outputs)
+        wanted = nodes_for(nodes, outputs)
         for node in nodes:
             if node.place in wanted:
                 self.visited.add(node.place)
-                if (node.domain, node.operator) == ("", "If"):
-                    self._branch(node)
+                if not node.domain and is_inlined(node):
+                    self._inlined(node)
                 else:
                     self._node(node)
 
-    def _branch(self, node: OnnxNode) -> None:
-        """The nodes of the branch that a constant condition chooses, instead of an If."""
-        outer, kinds = self.values, self.kinds
+    def _inlined(self, node: OnnxNode) -> None:
+        """The nodes of the branch that a constant condition chooses, or of each step of a loop, instead of the node."""
         inner: list[tuple[Any, str]] = []
         try:
-            body = self._chosen(node)
-            # Names of branches hide those of the graph.
-            self.values, self.kinds = {**outer, **_constants(body.constants)}, dict(kinds)
-            self._convert(body.nodes, set(body.outputs))
-            inner = [(self.values.get(name), self._kind(name)) for name in body.outputs]
+            inner = self._steps(node) if node.operator == "Loop" else self._body(self._chosen(node), [])
         except NotSupported as reason:
-            if self.values.get(node.inputs[0] if node.inputs else "") is not None:
+            if all(self.values.get(name) is not None for name in node.inputs[: 2 if node.operator == "Loop" else 1]):
                 self.outcome.refused.append(f"{node.label}: {reason}")
-        self.values, self.kinds = outer, kinds
         for place, name in enumerate(node.outputs):
             self.values[name], self.kinds[name] = inner[place] if place < len(inner) else (None, "")
 
+    def _body(self, body: OnnxSubgraph, inputs: Sequence[tuple[Any, str]]) -> list[tuple[Any, str]]:
+        """The outputs of a subgraph, whose names hide those of the graph, with their kinds."""
+        outer, kinds = self.values, self.kinds
+        self.left -= len(body.nodes)
+        if self.left < 0:
+            raise NotSupported(f"the steps of loops have more than {MOST_INLINED} nodes")
+        self.values, self.kinds = {**outer, **constants_of(body.constants)}, dict(kinds)
+        for name, (value, kind) in zip(body.inputs, inputs, strict=True):
+            self.values[name], self.kinds[name] = value, kind
+        self._convert(body.nodes, set(body.outputs))
+        found = [(self.values.get(name), self._kind(name)) for name in body.outputs]
+        self.values, self.kinds = outer, kinds
+        return found
+
+    def _steps(self, node: OnnxNode) -> list[tuple[Any, str]]:
+        """The states after a constant number of steps."""
+        body = node.attributes["body"]
+        states = [(self.values.get(name), self._kind(name)) for name in node.inputs[2:]]
+        given = zip(node.inputs, (math.inf, 1), strict=False)
+        trips, going = (self._known(name) if name else usual for name, usual in given)
+        if trips is None or len(states) + 2 != len(body.inputs):
+            raise NotSupported("the number of steps must be constant")
+        number = 0
+        while number < trips and going:
+            counters = [(ConstantValue(np.array(number)), "i"), (ConstantValue(np.array(True)), "b")]
+            (condition, _), *states = self._body(body, [*counters, *states])
+            going = condition.number if isinstance(condition, ConstantValue) else None
+            number += 1
+        if going is None:
+            raise NotSupported("whether there is another step must be constant")
+        return states
+
+    def _known(self, name: str) -> float | None:
+        """A number that is constant."""
+        value = self.values.get(name)
+        number = value.number if isinstance(value, (ConstantValue, DynamicConstant)) else None
+        return number if isinstance(number, (int, float)) else None
+
     def _chosen(self, node: OnnxNode) -> OnnxSubgraph:
-        condition = self.values.get(node.inputs[0]) if node.inputs else None
-        number = condition.number if isinstance(condition, ConstantValue) else None
-        if number is None and isinstance(condition, ConstantMask):
-            number = condition.truth
+        number = self._known(node.inputs[0]) if node.inputs else None
         if number is None:
             raise NotSupported(
                 "the condition must follow from constants and fixed sizes; sizes can be fixed by `--shape`"
@@ -262,8 +298,8 @@ class _Conversion:
         partial += (ErrorFunction,) if node.operator in _OF_VALUES else ()
         inputs = [step.settled(one) if isinstance(one, partial) else one for one in inputs]
         first = inputs[0] if inputs else None
-        integers = step.kinds[:1] == ["i"] and any(isinstance(one, View) for one in inputs)
-        step.refuse_unless(not integers or node.operator not in _ROUNDED, _OF_INTEGERS)
+        rounded = rounds(node.operator, step.kinds) and any(isinstance(one, View) for one in inputs)
+        step.refuse_unless(not rounded, ROUNDED)
         whole = isinstance(first, SelectedSteps) or (isinstance(first, Statistic) and first.over_all)
         if whole and node.operator in _OF_VALUES:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
@@ -271,7 +307,7 @@ class _Conversion:
             return [first] * len(node.outputs)
         if isinstance(first, SampleIndices) and first.offsets.ndim and node.operator in _OF_VALUES - {"Shape"}:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
-        scalar = _moved_scalar(node, inputs)
+        scalar = shapes.moved_scalar(node, inputs)
         if scalar is not None:
             return [scalar]
         if isinstance(first, ConstantValue) and handler not in OF_CONSTANTS:
@@ -285,7 +321,8 @@ class _Conversion:
         if turned is not None:
             step.node, inputs, step.additional_axes = turned.node, turned.inputs, 2 - turned.lead
             return [turned.restored(step.settled(_called(handler, step, inputs)))]
-        result = _called(handler, step, inputs)
+        apart = merged_batch.in_parts(step, handler, node, inputs) if merged is None else None
+        result = _called(handler, step, inputs) if apart is None else apart
         results = result if isinstance(result, tuple) else (result,)
         if merged is None:
             return results
@@ -339,27 +376,7 @@ class _Conversion:
 
 _KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Where"})
 """Operators that preserve a mask of ids; Where may use it as the `padding_id` of an embedding."""
-_OF_INTEGERS = "results of integers are rounded in ONNX, which is not supported: cast them to floats before"
-_ROUNDED = frozenset({"Div", "Mean", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "Resize", "Upsample"})
-"""Operators whose results for integers are integers, too; layers compute with floats."""
-_OF_SCALARS = frozenset({"Slice", "Transpose", "Squeeze", "Unsqueeze", "Gather", "Concat"})
-"""Operators that move or select elements, which are all the same in a dynamic constant."""
 _OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
-
-
-def _constants(arrays: Mapping[str, Any]) -> dict[str, ConstantValue]:
-    return {name: ConstantValue(array, (name,) if array.dtype.kind == "f" else ()) for name, array in arrays.items()}
-
-
-def _moved_scalar(node: OnnxNode, inputs: Sequence[Any]) -> DynamicConstant | None:
-    """A constant of dynamic shape with one number, some of whose elements are moved or selected."""
-    first = inputs[0] if inputs else None
-    if not isinstance(first, DynamicConstant) or node.operator not in _OF_SCALARS:
-        return None
-    same = all(isinstance(one, DynamicConstant) and one.number == first.number for one in inputs)
-    if node.operator == "Concat" and not same:
-        return None
-    return replace(first, layout=tuple(axis if any(atom.name for atom in axis) else () for axis in first.layout))
 
 
 def _called(handler: Handler, step: OperatorContext, inputs: Sequence[Any]) -> Any:
@@ -383,14 +400,3 @@ _WAYS_OUT = {
         "after scores and offsets"
     ),
 }
-
-
-def _needed(nodes: list[OnnxNode], outputs: set[str]) -> set[int]:
-    """The places of the nodes on which outputs rest."""
-    wanted, found = set(outputs), set()
-    # ONNX requires topological order, so one backward walk suffices.
-    for node in reversed(nodes):
-        if wanted.intersection(filter(None, node.outputs)):
-            found.add(node.place)
-            wanted.update((*node.inputs, *node.captured))
-    return found

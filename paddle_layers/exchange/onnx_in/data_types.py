@@ -13,6 +13,13 @@ _BOOLEAN = frozenset(
 _INTEGER = frozenset({"ArgMax", "ArgMin", "NonZero", "QuantizeLinear", "Shape", "Size"})
 _FLOAT = frozenset({"DequantizeLinear", "DynamicQuantizeLSTM"})
 _LIKE_SECOND = frozenset({"CastLike", "OneHot", "Where"})
+_ROUNDED = frozenset({"Div", "Mean", "ReduceL2", "ReduceLogSum", "ReduceLogSumExp", "ReduceMean", "Resize", "Upsample"})
+ROUNDED = "results of integers are rounded in ONNX, which is not supported: cast them to floats before"
+
+
+def rounds(operator: str, kinds: Sequence[str]) -> bool:
+    """Whether the results of an operator are rounded for inputs of these kinds; layers do not round."""
+    return kinds[:1] == ["i"] and operator in _ROUNDED
 
 
 def kind_of(name: str) -> str:

@@ -16,7 +16,6 @@ from .shapes import filled_axes, repeated, repeated_axes
 from .sizes import SymbolicSize
 from .symbolic_values import (
     AttentionScores,
-    ConstantMask,
     ConstantValue,
     DynamicConstant,
     ElementIndices,
@@ -37,32 +36,25 @@ from .symbolic_values import (
     View,
 )
 
-SIMPLE: dict[str, tuple[str, dict[str, Any]]] = {
+SIMPLE: dict[str, tuple[str, dict[str, tuple[str, Any]]]] = {
     **{name: (name.lower(), {}) for name in ("Abs", "Cos", "Exp", "Log", "Relu", "Sigmoid", "Sign", "Sin", "Softplus",
                                              "Softsign", "Tanh")},
-    "HardSwish": ("hard_swish", {}),
-    "Round": ("round", {}), "Floor": ("round", {"mode": "FLOOR"}), "Ceil": ("round", {"mode": "CEIL"}),
+    "Elu": ("elu", {"alpha": ("alpha", 1.0)}), "Gelu": ("gelu", {"approximate": ("approximate", "none")}),
+    "HardSigmoid": ("hard_sigmoid", {"slope": ("alpha", 0.2), "offset": ("beta", 0.5)}),
+    "LeakyRelu": ("relu", {"negative_slope": ("alpha", 0.01)}), "Swish": ("swish", {"beta": ("alpha", 1.0)}),
+    "HardSwish": ("hard_swish", {}), "Round": ("round", {}),
+    "Floor": ("round", {"mode": ("", "FLOOR")}), "Ceil": ("round", {"mode": ("", "CEIL")}),
 }  # fmt: skip
-"""Operators without attributes, and the equivalent layers."""
+"""The equivalent layers of functions; their attributes by those of the operators and their defaults."""
 
 
 @operator(*SIMPLE)
 def simple(step: OperatorContext, x: Any) -> Operand:
-    """A function without settings."""
+    """A function of each element."""
     type_, settings = SIMPLE[step.node.operator]
-    return step.each(type_, step.view(x), **settings)
-
-
-@operator("LeakyRelu")
-def leaky_relu(step: OperatorContext, x: Any) -> Operand:
-    """A rectifier that lets something through."""
-    return step.each("relu", step.view(x), negative_slope=step.attribute("alpha", 0.01))
-
-
-@operator("Elu")
-def elu(step: OperatorContext, x: Any) -> Operand:
-    """Exponential below 0."""
-    return step.each("elu", step.view(x), alpha=step.attribute("alpha", 1.0))
+    given = {name: step.attribute(*attribute) for name, attribute in settings.items()}
+    choices = {name: one.upper() for name, one in given.items() if isinstance(one, str)}
+    return step.each(type_, step.view(x), **given | choices)
 
 
 @operator("Selu")
@@ -72,25 +64,6 @@ def selu(step: OperatorContext, x: Any) -> Operand:
     near = math.isclose(numbers[0], 1.6732632, rel_tol=1e-5) and math.isclose(numbers[1], 1.0507010, rel_tol=1e-5)
     step.refuse_unless(near, f"`alpha` and `gamma` are {numbers}; `selu` has fixed values")
     return step.each("selu", step.view(x))
-
-
-@operator("HardSigmoid")
-def hard_sigmoid(step: OperatorContext, x: Any) -> Operand:
-    """A straight line from 0 to 1."""
-    slope, offset = step.attribute("alpha", 0.2), step.attribute("beta", 0.5)
-    return step.each("hard_sigmoid", step.view(x), slope=slope, offset=offset)
-
-
-@operator("Gelu")
-def gelu(step: OperatorContext, x: Any) -> Operand:
-    """By the error function or the hyperbolic tangent."""
-    return step.each("gelu", step.view(x), approximate=step.attribute("approximate", "none").upper())
-
-
-@operator("Swish")
-def swish(step: OperatorContext, x: Any) -> Operand:
-    """A value times its logistic function."""
-    return step.each("swish", step.view(x), beta=step.attribute("alpha", 1.0))
 
 
 @operator("PRelu")
@@ -287,9 +260,9 @@ def negated(step: OperatorContext, x: Any) -> Operand:
         return negation(step, x)
     if isinstance(x, (Mask, IdMatch)):
         return replace(x, turned=not x.turned)
-    if not isinstance(x, ConstantMask):
+    if not isinstance(x, DynamicConstant):
         raise NotSupported("booleans are only supported in masks")
-    return replace(x, truth=not x.truth)
+    return replace(x, number=not x.number)
 
 
 @operator("ArrayFeatureExtractor", "ZipMap", "LabelEncoder", domain="ai.onnx.ml", constants=True)

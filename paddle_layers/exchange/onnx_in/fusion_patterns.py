@@ -21,7 +21,6 @@ from .symbolic_values import (
     Atom,
     AttentionScores,
     Axis,
-    ConstantMask,
     ConstantValue,
     DynamicConstant,
     ErrorFunction,
@@ -67,8 +66,14 @@ def part_of_sum(step: OperatorContext, one: Any, other: Any) -> Operand | None:
 def part_of_product(step: OperatorContext, one: Any, other: Any) -> Operand | None:
     """The meaning of a product with a partial pattern, or of a value with a function of itself."""
     number = other.number if isinstance(other, ConstantValue) else None
-    if isinstance(one, ConstantMask):  # a choice, written as a product with 0 or 1
-        return _kept(one, other) if one.truth else DynamicConstant(broadcast(one, other))
+    if isinstance(one, DynamicConstant) and one.number == 0:
+        return DynamicConstant(broadcast(one, other))
+    if isinstance(one, DynamicConstant) and one.number == 1:  # a choice, written as a product with 0 or 1
+        if isinstance(other, ConstantValue):
+            return other
+        chosen: SymbolicValue = replace(other, layout=broadcast(one, other))
+        if set(atoms_of(chosen.layout)) <= set(atoms_of(other.layout)) or not isinstance(other, View):
+            return chosen
     if isinstance(one, ErrorFunction):
         return _product_of_normal(step, one, other, number)
     if isinstance(one, AttentionScores) and number is not None and not one.soft:
@@ -77,8 +82,6 @@ def part_of_product(step: OperatorContext, one: Any, other: Any) -> Operand | No
         return replace(other, zeroed=hidden)
     if isinstance(one, Mask):
         return _product_of_mask(step, one, other, number)
-    if isinstance(one, DynamicConstant) and one.number == 0 and isinstance(other, View):
-        return DynamicConstant(broadcast(one, other))
     if isinstance(one, Statistic):
         return _product_of_statistics(step, one, other)
     if isinstance(one, View) and isinstance(other, View):
@@ -204,18 +207,14 @@ def _gated(step: OperatorContext, x: View, gate: View) -> Operand | None:
 
 def _masked(step: OperatorContext, scores: AttentionScores, other: Any) -> Operand:
     """Scores plus 0 or minus infinity: a causal mask; a padding mask is dropped, since there is no padding."""
-    if isinstance(other, (Mask, ConstantMask)):
-        causal: bool | None = isinstance(other, Mask) and other.causal
+    if isinstance(other, Mask):
+        causal: bool | None = other.causal
     elif isinstance(other, DynamicConstant) and other.number == 0:
         causal = False
     else:
         causal = causal_of(step.numbers(other, "mask").array, 0.0)
     step.refuse_unless(causal is not None, "only causal attention masks are supported")
     return replace(scores, causal=scores.causal or bool(causal), zeroed=scores.zeroed and not causal)
-
-
-def _kept(known: ConstantMask, other: Any) -> Any:
-    return other if isinstance(other, ConstantValue) else replace(other, layout=broadcast(known, other))
 
 
 def _hidden(given: Any) -> bool | None:

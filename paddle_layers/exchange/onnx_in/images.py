@@ -104,15 +104,8 @@ def conv(step: OperatorContext, x: Any, filters: Any, bias: Any = None) -> Opera
     if bias is not None:
         own = step.numbers(bias, "bias")
         weights["bias"] = weight(own.array.reshape(-1), own.source)
-    groups = step.attribute("group", 1)
-    channels = value.dims[0] // max(groups, 1)
-    step.refuse_unless(channels == array.shape[1], f"filters have {array.shape[1]} input channels, expected {channels}")
-    step.refuse_unless(
-        bias is None or weights["bias"].array.size == array.shape[0],
-        f"bias must have one value per output channel ({array.shape[0]})",
-    )
     weights = parameters(weights, "conv", spatial)
-    type_ = f"conv{SUFFIXES[spatial]}"
+    groups, type_ = step.attribute("group", 1), f"conv{SUFFIXES[spatial]}"
     made = step.layer(type_, value, weights=weights, groups=groups, bias=bias is not None, **settings)
     return step.made(made.outputs[0], rows)
 
@@ -142,7 +135,7 @@ def _over_steps(step: OperatorContext, x: View, given: ConstantValue, bias: Any)
     view = step.plain(x)
     fits = len(view.layout) == 3 == given.array.ndim and view.layout[1] == view.inside and len(view.value.dims) == 1
     step.refuse_unless(fits, "expected a batch of sequences with shape [N, C, T]")
-    filters, channels, length = given.array.shape
+    filters, _, length = given.array.shape
     high = [1] * (len(step.attribute("kernel_shape") or [length]) - 1)
     window = [*high, length]
     pads, strides = windows(step, x, window, tuple(window), window)
@@ -151,9 +144,6 @@ def _over_steps(step: OperatorContext, x: View, given: ConstantValue, bias: Any)
     usual = usual and not any(map(any, pads[:-1]))
     step.refuse_unless(usual, "strides, dilation and groups are not supported along time steps")
     step.refuse_unless(before + behind == length - 1, "convolution along time steps must preserve the number of steps")
-    step.refuse_unless(
-        channels == view.value.dims[0], f"filters have {channels} input channels, the input has {view.value.dims[0]}"
-    )
     value = view.value
     if length > 1:
         value = step.layer("context", value, length=length, start=-before, suffix="context").outputs[0]
@@ -165,7 +155,6 @@ def _over_steps(step: OperatorContext, x: View, given: ConstantValue, bias: Any)
     weights: dict[str, Weight] = {"weight": weight(array, source)}
     if bias is not None:
         own = step.numbers(bias, "bias")
-        step.refuse_unless(own.array.size == filters, f"bias must have one value per output channel ({filters})")
         weights["bias"] = weight(own.array.reshape(-1), own.source)
     made = step.layer("fc", value, weights=weights, size=int(filters), bias=bias is not None).outputs[0]
     inside = axis_for(filters)
@@ -271,10 +260,6 @@ def batch_norm(step: OperatorContext, x: Any, gain: Any, bias: Any, mean: Any, v
     step.refuse_unless(len(rows.lead) == 1, "channels cannot be the time axis of sequences")
     names = {"gain": gain, "bias": bias, "running_mean": mean, "running_var": var}
     given = {name: step.numbers(one, name.replace("_", " ")) for name, one in names.items()}
-    channels = rows.value.dims[0] if rows.value.dims else 1
-    for name, one in given.items():
-        size = one.array.size
-        step.refuse_unless(size == channels, f"expected {channels} values for {name}, one per channel, got {size}")
     weights = {name: weight(one.array.reshape(-1), one.source) for name, one in given.items()}
     epsilon, momentum = step.attribute("epsilon", 1e-5), step.attribute("momentum", 0.9)
     made = step.layer("batch_norm", rows.value, weights=weights, epsilon=epsilon, momentum=momentum)

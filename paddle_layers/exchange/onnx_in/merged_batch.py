@@ -5,7 +5,7 @@ Layers compute each sample separately, so the operator sees one axis more, and i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -14,8 +14,9 @@ import numpy as np
 
 from .layers import NotSupported
 from .model import OnnxNode
-from .operators import described
-from .symbolic_values import Axis, ConstantValue, RepeatedConstant, View, atoms_of
+from .operators import OperatorContext, described
+from .parts import cut
+from .symbolic_values import Axis, ConstantValue, RepeatedConstant, View, atoms_of, size_of
 
 ELEMENTWISE = frozenset({"Add", "Div", "Gemm", "MatMul", "Mul", "Sub"})
 """Operators without an axis: elementwise ones, and products along the last axes."""
@@ -28,6 +29,9 @@ ALONG_AXES = {"ReduceL2": 1, "ReduceMax": 1, "ReduceMean": 1, "ReduceMin": 1, "R
 ALONG_CHANNELS = {"BatchNormalization": -1, "Conv": 2}
 """Operators whose second axis has the channels, and the place of the additional axis: of an image, that of depth."""
 
+PARTS = frozenset({"AveragePool", "Conv", "ConvTranspose", "MaxPool"})
+"""Operators that see one part of the batch axis after the other where no layer has as many axes."""
+MOST_PARTS = 16
 DEEP = frozenset({"dilations", "kernel_shape", "strides"})
 """Attributes of Conv with one value per axis of the image."""
 
@@ -110,6 +114,27 @@ def merge_batch_axis(result: Any, node: OnnxNode) -> View:
     place = ALONG_CHANNELS.get(node.operator, 1)
     additional = rest.pop(place - 1 if place > 0 else place)
     return replace(result, layout=((*batch, *additional), *rest))
+
+
+def in_parts(step: OperatorContext, handler: Callable[..., Any], node: OnnxNode, inputs: Sequence[Any]) -> View | None:
+    """A convolution or pool of images beside which the batch axis has others, one after the other; None for others."""
+    view = inputs[0] if inputs else None
+    if node.operator not in PARTS or not isinstance(view, View) or not _is_merged(view):
+        return None
+    others = view.layout[0][1:]
+    count = size_of(others)
+    if not isinstance(count, int) or count > MOST_PARTS or any(atom.name for atom in others):
+        return None
+    apart = cut(step, replace(view, layout=(view.layout[0][:1], others, *view.layout[1:])), 1, [1] * count)
+    results = [
+        step.view(handler(step, replace(part, layout=(part.layout[0], *part.layout[2:])), *inputs[1:]))
+        for part in apart
+    ]
+    rows = [step.rows(replace(one, layout=(one.layout[0], (), *one.layout[1:]))) for one in results]
+    made = step.layer("concat", *(one.value for one in rows), suffix="parts").outputs[0]
+    found = step.made(made, rows[0])
+    batch, additional, *rest = found.layout
+    return replace(found, layout=((*batch, *additional), *rest))
 
 
 def _recounted(node: OnnxNode, inputs: list[Any], rank: int, opset: int) -> tuple[OnnxNode, list[Any]] | None:

@@ -106,6 +106,24 @@ def shown(name: str | bytes) -> str:
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 3]}..."
 
 
+def is_inlined(node: OnnxNode) -> bool:
+    """Whether the nodes of a subgraph replace the node: of an If, or a Loop whose steps only change its states."""
+    body = node.attributes.get("body")
+    loop = node.operator == "Loop" and isinstance(body, OnnxSubgraph) and len(body.outputs) == len(body.inputs) - 1
+    return node.operator == "If" or loop
+
+
+def nodes_for(nodes: list[OnnxNode], outputs: set[str]) -> set[int]:
+    """The places of the nodes on which outputs rest."""
+    wanted, found = set(outputs), set()
+    # ONNX requires topological order, so one backward walk suffices.
+    for node in reversed(nodes):
+        if wanted.intersection(filter(None, node.outputs)):
+            found.add(node.place)
+            wanted.update((*node.inputs, *node.captured))
+    return found
+
+
 @cache
 def _schema(operator: str, opset: int, domain: str) -> Any:
     import onnx

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 from .layers import LayerOutput, weight
@@ -62,12 +61,10 @@ def layer_norm(step: OperatorContext, x: Any, gain: Any, bias: Any = None) -> Op
     step.refuse_unless(not any(step.node.outputs[1:]), "mean and standard deviation as outputs are not supported")
     rows = step.rows(view)
     first = step.axis_of_row(axis, rows)
-    size = math.prod(rows.value.dims[axis - len(rows.lead) :])
     weights = {}
     for name, given in (("gain", gain), ("bias", bias)):
         if given is not None:
             own = step.numbers(given, name)
-            step.refuse_unless(own.array.size == size, f"expected {size} values for {name}, got {own.array.size}")
             weights[name] = weight(own.array.reshape(-1), own.source)
     epsilon = step.attribute("epsilon", 1e-5)
     made = step.layer("layer_norm", rows.value, weights=weights, axis=first, epsilon=epsilon, bias=bias is not None)

@@ -38,6 +38,7 @@ from .symbolic_values import (
     SequenceLengths,
     Statistic,
     StepPositions,
+    ValueList,
     View,
     atoms_of,
     axis_for,
@@ -301,6 +302,11 @@ class OperatorContext:
         return self.attribute(name, default) if given is None else self.integers(given, name)
 
 
+def samples_first(view: View) -> list[int]:
+    """The axes of a value with those of samples and steps before the others."""
+    return sorted(range(len(view.layout)), key=lambda place: not any(atom.name for atom in view.layout[place]))
+
+
 def view_of(value: LayerOutput, rows: Sequence[Atom], lead: Layout) -> View:
     """A new value, with new axes after `lead`."""
     inside = tuple(axis_for(size) for size in value.dims)
@@ -320,6 +326,7 @@ KNOWN: dict[type, str] = {
     SampleIndices: "indices of elements of all samples (only supported within each sample)",
     PredictedClass: "a predicted class",
     SequenceLengths: "sequence lengths",
+    ValueList: "a list of values",
     Mask: "a mask",
     ReversedSequence: "a reversed sequence (only its last step is supported)",
     PositionLookup: "a position embedding",

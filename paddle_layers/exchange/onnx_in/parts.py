@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .layers import ImportedLayer, LayerOutput, NotSupported, weight
-from .operators import KNOWN, OperatorContext, described, operator, view_of
+from .operators import KNOWN, OperatorContext, described, operator, samples_first, view_of
 from .sequence_rows import end_row, steps_of
 from .sizes import divided, product_of, whole
 from .symbolic_values import (
@@ -23,6 +23,7 @@ from .symbolic_values import (
     ReversedSequence,
     SampleIndices,
     StepPositions,
+    ValueList,
     View,
     atoms_of,
     axis_for,
@@ -74,13 +75,17 @@ def concat(step: OperatorContext, *parts: Any) -> Operand:
         raise NotSupported(f"input is {described(given[0])}, expected the output of a layer")
     views = [constant_of_samples(step, part, like) for part in given]
     axis = step.axis(step.attribute("axis", 0), len(views[0].layout))
-    rows = [step.rows(view) for view in views]
-    first = rows[0]
+    order = samples_first(views[0])
+    ranks = {len(view.layout) for view in views}
+    step.refuse_unless(ranks == {len(order)}, "inputs have different numbers of axes")
+    rows = [step.rows(replace(view, layout=tuple(view.layout[place] for place in order))) for view in views]
+    first, axis = rows[0], order.index(axis)
     for one in rows[1:]:
         same_rows = first.view.rows == one.view.rows and len(first.lead) == len(one.lead)
         step.refuse_unless(same_rows and first.lead == one.lead, "inputs have different batch or time axes")
     made = step.layer("concat", *(one.value for one in rows), axis=step.axis_of_row(axis, first))
-    return step.made(made.outputs[0], first)
+    found = step.made(made.outputs[0], first)
+    return replace(found, layout=tuple(found.layout[order.index(place)] for place in range(len(order))))
 
 
 def _element_indices(step: OperatorContext, samples: SampleIndices, others: Sequence[Any]) -> ElementIndices:
@@ -100,6 +105,36 @@ def _element_indices(step: OperatorContext, samples: SampleIndices, others: Sequ
         "the number of the sample must come first",
     )
     return ElementIndices((*samples.layout[:-1], axis_for(len(found) + 1)), parts=tuple(found))
+
+
+@operator("SequenceEmpty", "SequenceConstruct", constants=True)
+def list_of(_: OperatorContext, *items: Any) -> Operand:
+    """A list of values, as exporters write those of Python."""
+    return ValueList((), items=items)
+
+
+@operator("SequenceInsert")
+def insert(step: OperatorContext, x: Any, item: Any, place: Any = None) -> Operand:
+    """A list with one item more, by default at the end."""
+    items, at = _items(step, x, place, default=len(getattr(x, "items", ())))
+    return ValueList((), items=(*items[:at], item, *items[at:]))
+
+
+@operator("SequenceAt")
+def item_at(step: OperatorContext, x: Any, place: Any) -> Operand:
+    """An item of a list."""
+    items, at = _items(step, x, place)
+    step.refuse_unless(at < len(items), f"index {at} is out of range for a list of {len(items)} values")
+    found: Operand = items[at]
+    return found
+
+
+def _items(step: OperatorContext, x: Any, place: Any, default: int = 0) -> tuple[tuple[Any, ...], int]:
+    step.refuse_unless(isinstance(x, ValueList), f"input is {described(x)}, expected a list of values")
+    (at,) = [default] if place is None else step.integers(place, "index")
+    fits = isinstance(at, int) and -len(x.items) <= at <= len(x.items)
+    step.refuse_unless(fits, f"index {at} is out of range for a list of {len(x.items)} values")
+    return x.items, at + len(x.items) if at < 0 else at
 
 
 @operator("Split")

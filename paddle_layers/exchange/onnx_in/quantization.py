@@ -246,51 +246,36 @@ def integer_product(step: OperatorContext, x: Any, matrix: Any, zero: Any = None
     return IntegerProduct((), view=view, node=step.node, matrix=floats, dynamic=not isinstance(x, View))
 
 
-@operator("QLinearConv", "QLinearMatMul")
-def linear_product(step: OperatorContext, *given: Any) -> Operand:
-    """Conv and MatMul, whose weights may have a scale for each output."""
-    image = step.node.operator == "QLinearConv"
-    step.refuse_unless(len(given) == 8 + (image and len(given) == 9), f"unsupported number of inputs: {len(given)}")
-    x, matrix = _floats(step, 0, given[:3]), _floats(step, 3, given[3:6], 0 if image else -1)
-    bias = []
-    if len(given) == 9 and given[8] is not None:
-        scales = step.numbers(given[1], "scale").array * step.numbers(given[4], "scale").array.reshape(-1)
-        bias = [_dequantized(step, step.node.inputs[8], step.numbers(given[8], "bias"), scales, np.zeros(1), 0)]
-    return _quantized(step, delegated(step, "Conv" if image else "MatMul", x, matrix, *bias), *given[6:8])
+OPERANDS = {"Add": (2, 0), "Conv": (2, 0), "Gemm": (2, -1), "MatMul": (2, -1), "Mul": (2, 0)}
+"""Operators of two operands, and the axis of the second one that may have a scale for each output."""
 
 
-@operator("QLinearAdd", "QLinearMul", domain=MICROSOFT, constants=True)
-def linear_arithmetic(step: OperatorContext, *given: Any) -> Operand:
-    """Sum and product of two values, or of one and a constant."""
-    step.refuse_unless(len(given) == 8, f"unsupported number of inputs: {len(given)}")
-    values = [_floats(step, place, given[place : place + 3]) for place in (0, 3)]
-    return _quantized(step, delegated(step, step.node.operator.removeprefix("QLinear"), *values), *given[6:])
-
-
-@operator("QGemm", domain=MICROSOFT)
-def q_gemm(step: OperatorContext, *given: Any) -> Operand:
-    """A fully connected layer; without an output scale, of floats."""
-    step.refuse_unless(6 <= len(given) <= 9, f"unsupported number of inputs: {len(given)}")
-    x, scale, zero, *matrix = given[:6]
-    bias, *after = (*given[6:], None, None, None)[:3]
-    floats = [_floats(step, 0, (x, scale, zero)), _floats(step, 3, matrix, 0 if step.attribute("transB", 0) else -1)]
-    if bias is not None:
-        scales = step.numbers(scale, "scale").array * step.numbers(matrix[1], "scale").array.reshape(-1)
-        floats.append(_dequantized(step, step.node.inputs[6], step.numbers(bias, "bias"), scales, np.zeros(1), 0))
-    made = delegated(step, "Gemm", *floats)
-    return made if after[0] is None else _quantized(step, made, *after)
-
-
+@operator("QLinearConv", "QLinearMatMul", constants=True)
 @operator(
-    *(f"QLinear{name}" for name in ("AveragePool", "GlobalAveragePool", "LeakyRelu", "Sigmoid", "Softmax")),
+    *("QGemm", "QLinearAdd", "QLinearAveragePool", "QLinearGlobalAveragePool", "QLinearLeakyRelu", "QLinearMul"),
+    *("QLinearSigmoid", "QLinearSoftmax"),
     domain=MICROSOFT,
+    constants=True,
 )
-def linear_function(step: OperatorContext, x: Any, scale: Any, zero: Any, after: Any, shift: Any = None) -> Operand:
-    """Functions of one value."""
+def linear(step: OperatorContext, *given: Any) -> Operand:
+    """Operators whose operands and result have a scale and a zero point each; Conv and Gemm may have a bias."""
     step.refuse_unless(not step.attribute("channels_last", 0), "`channels_last` is not supported")
-    value = _floats(step, 0, (x, scale, zero))
-    step.opset = step.attribute("opset", 13)
-    return _quantized(step, delegated(step, step.node.operator.removeprefix("QLinear"), value), after, shift)
+    name = step.node.operator.removeprefix("QLinear").removeprefix("Q")
+    operands, axis = OPERANDS.get(name, (1, 0))
+    gemm, first = name == "Gemm", 3 * operands
+    most = first + 2 + (name in ("Conv", "Gemm"))
+    step.refuse_unless(first + 1 - gemm <= len(given) <= most, f"unsupported number of inputs: {len(given)}")
+    rest = [*given[first:], None, None, None][:3]
+    place, after = (0, rest[1:]) if gemm else (2, rest[:2])
+    axis = 0 if gemm and step.attribute("transB", 0) else axis
+    floats = [_floats(step, at, given[at : at + 3], axis if at else 0) for at in range(0, first, 3)]
+    if rest[place] is not None:
+        scales = step.numbers(given[1], "scale").array * step.numbers(given[4], "scale").array.reshape(-1)
+        bias = step.numbers(rest[place], "bias")
+        floats.append(_dequantized(step, step.node.inputs[first + place], bias, scales, np.zeros(1), 0))
+    step.opset = step.attribute("opset", step.opset)
+    made = delegated(step, name, *floats)
+    return made if after[0] is None else _quantized(step, made, *after)
 
 
 @operator("QLinearConcat", domain=MICROSOFT, constants=True)

@@ -17,7 +17,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from .model import GraphInput, ImportFailure, Model, OnnxNode, OnnxSubgraph, shown, text
+from .model import GraphInput, ImportFailure, Model, OnnxNode, OnnxSubgraph, is_inlined, shown, text
 
 MOST_AXES = 32
 LARGEST = 1 << 48
@@ -37,7 +37,7 @@ LARGEST_FILE = (1 << 31) - 1
 """Maximum file size in bytes: the limit of protobuf."""
 MOST_NODES = 100_000
 MOST_DIMS = 8
-OLDEST, NEWEST = 7, 26
+OLDEST, NEWEST = 7, 28
 """Supported opsets."""
 
 
@@ -215,9 +215,9 @@ def _count(graph: Any) -> int:
 
 
 def _add_branches(nodes: list[OnnxNode]) -> None:
-    """The nodes of branches after those of the graph, so that layers and messages can name them by place."""
+    """The nodes of branches and steps after those of the graph, so that layers and messages can name them by place."""
     for node in nodes:  # including those that are added
-        if node.operator == "If":
+        if is_inlined(node):
             for body in filter(lambda one: isinstance(one, OnnxSubgraph), node.attributes.values()):
                 body.nodes[:] = [replace(one, place=len(nodes) + at) for at, one in enumerate(body.nodes)]
                 nodes.extend(body.nodes)

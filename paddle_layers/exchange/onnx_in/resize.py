@@ -31,13 +31,9 @@ def conv_trans(step: OperatorContext, x: Any, filters: Any, bias: Any = None) ->
     groups = step.attribute("group", 1)
     array = given.array if spatial > 1 else given.array[:, :, None]
     filters_ = int(array.shape[1]) * groups
-    step.refuse_unless(
-        array.shape[0] == value.dims[0], f"filters have {array.shape[0]} input channels, the image has {value.dims[0]}"
-    )
     weights: dict[str, Weight] = {"weight": weight(array, given.source)}
     if bias is not None:
         own = step.numbers(bias, "bias")
-        step.refuse_unless(own.array.size == filters_, f"bias must have one value per output channel ({filters_})")
         weights["bias"] = weight(own.array.reshape(-1), own.source)
     settings: dict[str, Any] = {
         **pair("filter_size", kernel), **pair("stride", strides), **pair("padding", pads[:spatial]),

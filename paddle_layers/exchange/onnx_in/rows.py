@@ -11,7 +11,7 @@ import numpy as np
 from .fusion_patterns import product
 from .layers import NotSupported, Weight, weight
 from .operators import OperatorContext, RowView, needed, operator, view_of
-from .parts import cut
+from .parts import constant_of_samples, cut
 from .selections import is_value, within_sample
 from .sequence_rows import end_row
 from .sizes import whole
@@ -95,42 +95,99 @@ def gemm(step: OperatorContext, x: Any, matrix: Any, bias: Any = None) -> Operan
     return fc_of(step, view, array, source, own)
 
 
-@operator("MatMul")
+@operator("MatMul", constants=True)
 def matmul(step: OperatorContext, x: Any, y: Any) -> Operand:
-    """A map without a bias; of two values, a part of attention."""
-    if isinstance(y, ConstantValue):
+    """A map without a bias; of two values, or with a matrix for each head, a product of matrices."""
+    if isinstance(y, ConstantValue) and y.array.ndim == 2:
         given = step.numbers(y, "weight")
-        step.refuse_unless(given.array.ndim == 2, f"weight has {given.array.ndim} axes, expected 2")
         if isinstance(x, DynamicConstant) and x.number == 0:
             return replace(x, layout=(*x.layout[:-1], axis_for(given.array.shape[-1])))
         return fc_of(step, step.view(x), given.array, given.source, None)
+    if isinstance(x, View) and isinstance(y, ConstantValue):
+        return _by_matrices(step, step.view(x), y)
+    if isinstance(y, View) and isinstance(x, ConstantValue):
+        return product(step, _matrices(step, y, x), y)
     return product(step, x, y)
 
 
-@operator("Einsum")
+def _by_matrices(step: OperatorContext, x: View, y: ConstantValue) -> Operand:
+    """A product with a matrix for each of the axes in front, which may come before those of the samples."""
+    names = [bool(atom.name) for atom in x.layout[-2]] if len(x.layout) > 2 else []
+    if not any(names):
+        return product(step, x, _matrices(step, x, y))
+    batch, other = (tuple(atom for atom in x.layout[-2] if bool(atom.name) is named) for named in (True, False))
+    moved = replace(x, layout=(batch, *x.layout[:-2], other, x.layout[-1]))
+    made = step.view(product(step, moved, _matrices(step, moved, y)))
+    first, *lead, rest, columns = made.layout
+    step.refuse_unless(names == sorted(names) or names[::-1] == sorted(names), "the axis of samples is among others")
+    return replace(made, layout=(*lead, (*first, *rest) if names[0] else (*rest, *first), columns))
+
+
+def _matrices(step: OperatorContext, view: View, constant: ConstantValue) -> View:
+    """Constant matrices with the axes before them that the value has."""
+    array, rank = step.numbers(constant, "weight").array, len(view.layout)
+    fits = 2 <= array.ndim <= rank and rank > 2
+    step.refuse_unless(fits, f"weight has {array.ndim} axes, expected 2 to {rank}")
+    full = [1, *map(whole, view.shape[1:-2]), *array.shape[-2:]]
+    array = array.reshape((1,) * (rank - array.ndim) + array.shape)
+    fits = all(size in (1, own) for size, own in zip(array.shape, full, strict=True))
+    step.refuse_unless(fits, f"a product of {list(view.shape)} and {list(constant.array.shape)} is not supported")
+    return _of_samples(step, view, 0, ConstantValue(np.broadcast_to(array, full), constant.source))
+
+
+def _of_samples(step: OperatorContext, view: View, place: int, constant: ConstantValue) -> View:
+    """A constant, whose first axis has size 1, with the axis of samples that a value has at a place."""
+    rest = atoms_of(view.layout[:place] + view.layout[place + 1 :])
+    layout = (view.layout[place], *((),) * (constant.array.ndim - 2), rest)
+    return constant_of_samples(step, constant, replace(view, layout=layout))
+
+
+@operator("Einsum", constants=True)
 def einsum(step: OperatorContext, x: Any, *others: Any) -> Operand:
-    """A product of matrices over one axis, with axes of both before them, as attention is written with it."""
+    """A product of matrices: labels are axes of samples, of the rows, of the columns, or those that are summed."""
     equation = str(step.attribute("equation", "")).replace(" ", "")
     left, right, found = _labels(step, equation, len(others) + 1)
-    shared = [label for label in left if label in right]
-    batch = [label for label in shared if label in found]
-    over = [label for label in shared if label not in found]
-    one = [label for label in left if label not in right]
-    other = [label for label in right if label not in left]
-    fits = len(over) == len(one) == len(other) == 1 and sorted(found) == sorted([*batch, *one, *other])
-    step.refuse_unless(fits, f"`{equation}` is no product of two matrices")
-    views = [_in_order(step.view(x), left, [*batch, *one, *over])]
-    # The right operand of a MatMul may be a constant.
-    if isinstance(others[0], ConstantValue):
-        given = step.numbers(others[0], "matrix")
-        step.refuse_unless(not batch and given.array.ndim == 2, f"`{equation}` with a constant is not supported")
-        array = given.array if right == [*over, *other] else given.array.T
-        source = given.source if array is given.array or not given.source else (*given.source, "Transpose")
-        return _in_order(fc_of(step, views[0], array, source, None), [*batch, *one, *other], found)
-    product_ = product(step, views[0], _in_order(step.view(others[0]), right, [*batch, *over, *other]))
-    step.refuse_unless(isinstance(product_, View), "Einsum is not supported in attention over steps")
-    assert isinstance(product_, View)
-    return _in_order(product_, [*batch, *one, *other], found)
+    y = others[0]
+    if isinstance(x, ConstantValue):
+        x, y, left, right = y, x, right, left
+    view = step.view(x)
+    step.refuse_unless(len(left) == len(view.layout), f"`{equation}` does not fit a value of {len(view.layout)} axes")
+    if isinstance(y, ConstantValue) and any(label in right and label in found for label in left):
+        step.refuse_unless(y.array.ndim == len(right), f"`{equation}` does not fit a constant of {y.array.ndim} axes")
+        right, y = _for_each_sample(step, view, left, right, y)
+    batch, over, one, other = (
+        [label for label in left if label in right and label in found],
+        [label for label in left if label in right and label not in found],
+        [label for label in left if label not in right],
+        [label for label in right if label not in left],
+    )
+    product_ = over and sorted(found) == sorted([*batch, *one, *other])
+    step.refuse_unless(product_, f"`{equation}` is no product of two matrices")
+    sizes = dict(zip(right, y.array.shape if isinstance(y, ConstantValue) else y.shape, strict=True))
+    sizes |= zip(left, view.shape, strict=True)
+    if isinstance(y, ConstantValue):
+        given, order = step.numbers(y, "matrix"), [right.index(label) for label in (*over, *other)]
+        array = given.array.transpose(order).reshape(math.prod(whole(sizes[label]) for label in over), -1)
+        source = (*given.source, "Transpose") if given.source and order != sorted(order) else given.source
+        made: Operand = fc_of(step, _in_order(view, left, [[label] for label in one] + [over]), array, source, None)
+    else:
+        apart = [[label] for label in batch]
+        second = _in_order(step.view(y), right, [*apart, over, other])
+        made = product(step, _in_order(view, left, [*apart, one, over]), second)
+    if not isinstance(made, View):
+        raise NotSupported("Einsum is not supported in attention over steps")
+    labels = [*batch, *one, *other]
+    cut = needed(reshaped(made, [sizes[label] for label in labels]), f"the axes of `{equation}` cannot be restored")
+    return _in_order(cut, labels, [[label] for label in found])
+
+
+def _for_each_sample(
+    step: OperatorContext, view: View, left: list[str], right: list[str], y: ConstantValue
+) -> tuple[list[str], View]:
+    """A constant with axes that it shares with the result, such as relative positions, and an axis of samples."""
+    sample = next(label for label, axis in zip(left, view.layout, strict=True) if any(atom.name for atom in axis))
+    step.refuse_unless(sample not in right, "a different constant per sample is not supported")
+    return [sample, *right], _of_samples(step, view, left.index(sample), ConstantValue(y.array[None], y.source))
 
 
 def _labels(step: OperatorContext, equation: str, operands: int) -> tuple[list[str], list[str], list[str]]:
@@ -143,10 +200,39 @@ def _labels(step: OperatorContext, equation: str, operands: int) -> tuple[list[s
     return parts[0], parts[1], list(found)
 
 
-def _in_order(view: View, labels: list[str], wanted: list[str]) -> View:
-    if len(view.layout) != len(labels):
-        raise NotSupported(f"`{''.join(labels)}` does not fit a value of {len(view.layout)} axes")
-    return replace(view, layout=tuple(view.layout[labels.index(label)] for label in wanted))
+def _in_order(view: View, labels: list[str], wanted: list[list[str]]) -> View:
+    """The value with an axis for each group of labels."""
+    axes = dict(zip(labels, view.layout, strict=True))
+    return replace(view, layout=tuple(atoms_of(tuple(axes[label] for label in group)) for group in wanted))
+
+
+@operator("DFT")
+def fourier_transform(step: OperatorContext, x: Any, length: Any = None, axis: Any = None) -> Operand:
+    """Discrete Fourier transform as a product with its matrix; the last axis has real and imaginary parts."""
+    view = step.view(x)
+    given = step.attribute("axis", 1) if step.opset < 20 else -2 if axis is None else step.integers(axis, "axis")[0]
+    place, (*_, parts) = step.axis(given, len(view.layout)), view.shape
+    size = view.shape[place]
+    fits = length is None and isinstance(size, int) and parts in (1, 2) and place < len(view.layout) - 1
+    step.refuse_unless(fits, "only a transform of all elements of an axis of fixed size is supported")
+    both = step.attribute("inverse", 0) and step.attribute("onesided", 0)
+    step.refuse_unless(not both, "the inverse of a one-sided transform is not supported")
+    size = whole(size)
+    count = size // 2 + 1 if step.attribute("onesided", 0) else size
+    step.budget.check(4 * size * count)
+    factors = np.exp(-2j * np.pi * np.outer(np.arange(size), np.arange(count)) / size)
+    if step.attribute("inverse", 0):
+        factors = factors.conj() / size
+    real, imaginary = (np.stack([one.real, one.imag], -1) for one in (factors, 1j * factors))
+    matrix = np.stack([real, imaginary][: whole(parts)], 1).reshape(size * whole(parts), 2 * count)
+    others = [at for at in range(len(view.layout) - 1) if at != place]
+    together = (*view.layout[place], *view.layout[-1])
+    rows = step.rows(replace(view, layout=(*(view.layout[at] for at in others), together)))
+    weights = {"weight": Weight(matrix.astype(np.float32), fixed=True)}
+    value = step.layer("fc", rows.value, weights=weights, size=2 * count, bias=False, axis=-1).outputs[0]
+    found = needed(reshaped(step.made(value, rows), [*(view.shape[at] for at in others), count, 2]), "unsupported axes")
+    *axes, own, last = found.layout
+    return replace(found, layout=(*axes[:place], own, *axes[place:], last))
 
 
 @operator("Gather", constants=True)

@@ -11,29 +11,52 @@ from numpy.typing import NDArray
 
 from .layers import LayerOutput, NotSupported
 from .operators import OperatorContext, RowView, operator
-from .parts import constant_of_samples
-from .selections import MOST_INDICES, as_constant, compare, elements_of_each_sample
+from .parts import constant_of_samples, cut
+from .selections import MOST_INDICES, OTHER_SAMPLES, as_constant, compare, places_of
 from .sizes import whole
-from .symbolic_values import ConstantValue, ElementIndices, Operand, RepeatedConstant, View, atoms_of, size_of
-
-OTHER_SAMPLES = "only constant indices within each sample are supported"
+from .symbolic_values import ConstantValue, Operand, RepeatedConstant, View, atoms_of, size_of
 
 
 @operator("ScatterND")
 def scatter_nd(step: OperatorContext, x: Any, index: Any, updates: Any) -> Operand:
     """Elements or rows replaced at indices that name the sample first."""
     view = step.view(x)
-    index = elements_of_each_sample(view, index) if isinstance(index, ConstantValue) else index
-    if not isinstance(index, ElementIndices) or not index.parts:
-        raise NotSupported(OTHER_SAMPLES)
-    count = len(index.parts) + 1
-    sizes = [whole(size) for size in view.shape[1:count]]
-    places = np.broadcast_arrays(*index.parts)
-    step.refuse_unless(len(sizes) == len(places), "the indices have more axes than the value")
-    inside = all(((at >= -size) & (at < size)).all() for at, size in zip(places, sizes, strict=True))
-    step.refuse_unless(inside, "an index is out of range")
-    wrapped = tuple(at % size for at, size in zip(places, sizes, strict=True))
-    return _replaced(step, view, count, np.ravel_multi_index(wrapped, tuple(sizes)), updates)
+    _, places, sizes = places_of(step, view, index)
+    count = len(places) + 1
+    starts = _block(places)
+    given = constant_of_samples(step, as_constant(updates), view)
+    if starts is not None and step.attribute("reduction", "none") == "none":
+        axes = range(1, count)
+        inside = all(start + given.shape[at] <= view.shape[at] for at, start in zip(axes, starts, strict=True))
+        fits = len(given.layout) == len(view.layout) and given.shape[count:] == view.shape[count:] and inside
+        step.refuse_unless(fits, "the updates have other axes than the indices")
+        return _pasted(step, view, given, starts, 1)
+    return _replaced(step, view, count, np.ravel_multi_index(places, sizes), updates)
+
+
+def _block(places: tuple[NDArray[Any], ...]) -> list[int] | None:
+    """Where a block of adjacent elements begins, as in an assignment to a slice; None for other indices."""
+    if len(places) != places[0].ndim - 1 or not places[0].size:
+        return None
+    starts = [int(at.reshape(-1)[0]) for at in places]
+    own = zip(places, starts, np.indices(places[0].shape[1:]), strict=True)
+    return starts if all((at[0] == start + grid).all() for at, start, grid in own) else None
+
+
+def _pasted(step: OperatorContext, view: View, given: View, starts: list[int], axis: int) -> View:
+    """The value with a block of other elements: what is before and after it along each axis stays."""
+    if axis > len(starts):
+        return given
+    start, part, size = starts[axis - 1], whole(given.shape[axis]), whole(view.shape[axis])
+    sizes = [one for one in (start, part, size - start - part) if one]
+    parts = cut(step, view, axis, sizes) if len(sizes) > 1 else [view]
+    place = 1 if start else 0
+    parts[place] = _pasted(step, parts[place], given, starts, axis + 1)
+    if len(parts) == 1:
+        return parts[0]
+    rows = [step.rows(one) for one in parts]
+    made = step.layer("concat", *(one.value for one in rows), axis=step.axis_of_row(axis, rows[0]), suffix="parts")
+    return step.made(made.outputs[0], rows[0])
 
 
 @operator("ScatterElements")

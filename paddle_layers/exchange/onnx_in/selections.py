@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .layers import LayerOutput, NotSupported
 from .operators import OperatorContext, RowView, described, operator
@@ -19,7 +20,6 @@ from .shapes import repeated, repeated_axes
 from .sizes import whole
 from .symbolic_values import (
     Axis,
-    ConstantMask,
     ConstantValue,
     DynamicConstant,
     ElementIndices,
@@ -49,8 +49,6 @@ def as_constant(given: Any) -> Any:
     """Numbers that are the same for every sample as a constant, with an axis of size 1 for the batch."""
     if isinstance(given, RepeatedConstant):
         return given.sample() or given
-    if isinstance(given, ConstantMask):
-        given = DynamicConstant(given.layout, float(given.truth))
     if not isinstance(given, DynamicConstant) or not isinstance(given.number, (int, float)):
         return given
     sizes = [1 if any(atom.name for atom in axis) else whole(size_of(axis)) for axis in given.layout]
@@ -165,7 +163,7 @@ def unequal(step: OperatorContext, x: Any, y: Any) -> Operand:
 def is_nan(step: OperatorContext, x: Any) -> Operand:
     """NaN is the only number that is not equal to itself; none in attention over steps, where there always is a key."""
     if not is_value(x):
-        return ConstantMask(x.layout, truth=False)
+        return DynamicConstant(x.layout)
     plain = step.plain(x)
     made = step.layer("compare", plain.value, plain.value, operation="NOT_EQUAL")
     return replace(plain, value=made.outputs[0])
@@ -188,6 +186,7 @@ def gather_elements(step: OperatorContext, x: Any, index: Any) -> Operand:
     return repeated(step, ConstantValue(np.full((1,) * rank, number, given.array.dtype)), list(index.shape))
 
 
+OTHER_SAMPLES = "only constant indices within each sample are supported"
 MOST_INDICES = 1 << 18
 """Maximum number of indices that a layer lists: about 2 MiB of the config."""
 
@@ -279,27 +278,31 @@ def elements_of_each_sample(source: View | RepeatedConstant, index: ConstantValu
     return ElementIndices(layout, parts=tuple(np.moveaxis(array[:1, ..., 1:], -1, 0)))
 
 
+def places_of(
+    step: OperatorContext, source: View | RepeatedConstant, index: Any
+) -> tuple[ElementIndices, tuple[NDArray[Any], ...], tuple[int, ...]]:
+    """Indices by the number of the sample and constants: for each axis of a sample, and the sizes of these axes."""
+    index = elements_of_each_sample(source, index) if isinstance(index, ConstantValue) else index
+    if not isinstance(index, ElementIndices) or not index.parts:
+        raise NotSupported(OTHER_SAMPLES)
+    sizes = tuple(whole(size) for size in source.shape[1 : len(index.parts) + 1])
+    places = np.broadcast_arrays(*index.parts)
+    fits = len(sizes) == len(places)
+    fits = fits and all(((at >= -size) & (at < size)).all() for at, size in zip(places, sizes, strict=True))
+    step.refuse_unless(fits, "an index is out of range, or the indices have more axes than the value")
+    return index, tuple(at % size for at, size in zip(places, sizes, strict=True)), sizes
+
+
 @operator("GatherND")
 def gather_nd(step: OperatorContext, x: Any, index: Any) -> Operand:
     """Elements of several axes, by the number of the sample and constants."""
     source = x if isinstance(x, RepeatedConstant) else step.view(x)
-    index = elements_of_each_sample(source, index) if isinstance(index, ConstantValue) else index
-    fits = isinstance(index, ElementIndices) and index.parts and not step.attribute("batch_dims", 0)
-    step.refuse_unless(fits, "only constant indices within each sample are supported")
-    count = len(index.parts) + 1
-    sizes = source.shape[1:count]
-    places = np.broadcast_arrays(*index.parts)
-    fits = len(sizes) == len(places) and all(
-        isinstance(size, int) and ((place >= -size) & (place < size)).all()
-        for place, size in zip(places, sizes, strict=True)
-    )
-    step.refuse_unless(fits, "an index is out of range, or of an axis of dynamic size")
-    offsets = np.ravel_multi_index(
-        tuple(place % size for place, size in zip(places, sizes, strict=True)), tuple(map(whole, sizes))
-    )
+    step.refuse_unless(not step.attribute("batch_dims", 0), OTHER_SAMPLES)
+    found, places, sizes = places_of(step, source, index)
+    count = len(places) + 1
     joined = replace(source, layout=(atoms_of(source.layout[:count]), *source.layout[count:]))
-    stride = math.prod(map(whole, sizes))
-    return within_sample(step, joined, SampleIndices(index.layout[:-1], stride=stride, offsets=offsets))
+    offsets = np.ravel_multi_index(places, sizes)
+    return within_sample(step, joined, SampleIndices(found.layout[:-1], stride=math.prod(sizes), offsets=offsets))
 
 
 def within_sample(step: OperatorContext, view: View | RepeatedConstant, index: SampleIndices) -> Operand:

@@ -6,14 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 from .layers import NotSupported
-from .operators import OperatorContext, operator, view_of
+from .operators import OperatorContext, operator, samples_first, view_of
 from .selections import COMPARISONS, compare, is_value, logic, select
 from .sequence_rows import broadcast, causal_of, end_row, one_row, steps_of
 from .sizes import BATCH
 from .symbolic_values import (
     Atom,
     AttentionScores,
-    ConstantMask,
     ConstantValue,
     DynamicConstant,
     EndPosition,
@@ -60,9 +59,9 @@ def compared(step: OperatorContext, x: Any, y: Any) -> Operand:
     if isinstance(x, StepPositions) and isinstance(y, StepPositions) and not strict:
         return Mask(layout, causal=True)
     if _no_less(x) and isinstance(y, ConstantValue) and y.number == 0 and strict:
-        return ConstantMask(layout, truth=False)
+        return DynamicConstant(layout)
     if isinstance(x, StepPositions) and isinstance(y, ConstantValue):
-        return ConstantMask(layout)  # no sequence is longer than its table
+        return DynamicConstant(layout, 1)  # no sequence is longer than its table
     raise NotSupported("comparisons are only supported in sequence masks")
 
 
@@ -85,7 +84,7 @@ def equal(step: OperatorContext, x: Any, y: Any) -> Operand:
         if isinstance(one, Mask) and isinstance(other, ConstantValue) and other.number == 0:
             return replace(one, turned=not one.turned)
         if isinstance(one, SequenceLengths) and isinstance(other, ConstantValue) and other.number == 0:
-            return ConstantMask(one.layout, truth=False)
+            return DynamicConstant(one.layout)
     raise NotSupported("comparisons are only supported in sequence masks")
 
 
@@ -121,7 +120,7 @@ def both(step: OperatorContext, x: Any, y: Any) -> Operand:
     if is_value(x) or is_value(y):
         return logic(step, x, y)
     for one, other in ((x, y), (y, x)):
-        true = one.truth if isinstance(one, ConstantMask) else isinstance(one, DynamicConstant) and bool(one.number)
+        true = isinstance(one, DynamicConstant) and bool(one.number)
         if true and isinstance(other, Mask):
             return replace(other, layout=broadcast(one, other))
         if true and isinstance(other, ConstantValue):
@@ -156,8 +155,8 @@ def where(step: OperatorContext, condition: Any, x: Any, y: Any) -> Operand:
         step.known[condition.ids.layer, "padding"] = True
     if isinstance(condition, Mask) and condition.turned:
         condition, x, y = replace(condition, turned=False), y, x
-    if isinstance(condition, ConstantMask):
-        found: Operand = x if condition.truth else y
+    if isinstance(condition, DynamicConstant):
+        found: Operand = x if condition.number else y
         return found
     if isinstance(condition, ConstantValue) and isinstance(x, AttentionScores) != isinstance(y, AttentionScores):
         return _causal(step, condition, x, y)
@@ -239,13 +238,14 @@ def reduced(step: OperatorContext, x: Any, axes: Any = None) -> Operand:
     )
     if name == "ReduceMean" and places == list(range(rank - len(places), rank)) and not _image(step, view, places):
         return Statistic(left, view=view, kind="mean", over=len(places))
-    if _image(step, view, places) and name in ("ReduceMean", "ReduceMax"):
+    if name in ("ReduceMean", "ReduceMax") and _image(step, view, places):
         return _over_points(step, view, keep=keep)
-    rows = step.rows(view)
-    own = [place - len(rows.lead) + 1 for place in places]
-    step.refuse_unless(min(own) > 0, "cannot reduce axes before the batch axis")
+    order = samples_first(view)
+    rows = step.rows(replace(view, layout=tuple(view.layout[place] for place in order)))
+    own = sorted(order.index(place) - len(rows.lead) + 1 for place in places)
     made = step.layer("reduction", rows.value, operation=OPERATIONS[name], axes=own, keep_dims=keep or None)
-    return step.made(made.outputs[0], rows)
+    found, remaining = step.made(made.outputs[0], rows), [place for place in order if keep or place not in places]
+    return replace(found, layout=tuple(found.layout[remaining.index(place)] for place in sorted(remaining)))
 
 
 def _of_each(step: OperatorContext, x: View) -> Operand:
@@ -256,6 +256,8 @@ def _of_each(step: OperatorContext, x: View) -> Operand:
 
 
 def _image(step: OperatorContext, view: View, places: list[int]) -> bool:
+    if samples_first(view) != list(range(len(view.layout))):
+        return False
     lead = step.lead(view)
     return len(view.layout) == lead + 3 and places == [lead + 1, lead + 2]
 

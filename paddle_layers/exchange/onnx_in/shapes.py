@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from .layers import NotSupported
+from .model import OnnxNode
 from .operators import OperatorContext, moved, needed, operator, view_of
 from .sequence_rows import shaped
 from .sizes import Extent, divided, product_of
@@ -130,11 +133,13 @@ def blocks(step: OperatorContext, x: Any) -> Operand:
     view, size = step.view(x), step.attribute("blocksize", 0)
     step.refuse_unless(len(view.layout) == 4 and size > 0, "only images are supported")
     batch, channels, height, width = view.shape
+    columns = step.attribute("mode", "DCR") == "CRD"
     if step.node.operator == "SpaceToDepth":
-        cut, order = [channels, divided(height, size), size, divided(width, size), size], (0, 3, 5, 1, 2, 4)
+        cut = [channels, divided(height, size), size, divided(width, size), size]
+        order = (0, 1, 3, 5, 2, 4) if columns else (0, 3, 5, 1, 2, 4)
         sizes = [cut[0] * size * size, cut[1], cut[3]] if None not in cut else []
     else:
-        rest, columns = divided(channels, size * size), step.attribute("mode", "DCR") == "CRD"
+        rest = divided(channels, size * size)
         cut = [rest, size, size, height, width] if columns else [size, size, rest, height, width]
         order = (0, 1, 4, 2, 5, 3) if columns else (0, 3, 4, 1, 5, 2)
         sizes = [rest, height * size, width * size] if rest is not None else []
@@ -179,6 +184,21 @@ def filled_axes(step: OperatorContext, sizes: list[Any]) -> Layout:
         (step.steps[size],) if size in step.steps else axis_for(size) if isinstance(size, int) and size > 0 else ()
         for size in sizes
     )
+
+
+_OF_SCALARS = frozenset({"Slice", "Transpose", "Squeeze", "Unsqueeze", "Gather", "Concat"})
+"""Operators that move or select elements, which are all the same in a dynamic constant."""
+
+
+def moved_scalar(node: OnnxNode, inputs: Sequence[Any]) -> DynamicConstant | None:
+    """A constant of dynamic shape with one number, some of whose elements are moved or selected."""
+    first = inputs[0] if inputs else None
+    if not isinstance(first, DynamicConstant) or node.operator not in _OF_SCALARS:
+        return None
+    same = all(isinstance(one, DynamicConstant) and one.number == first.number for one in inputs)
+    if node.operator == "Concat" and not same:
+        return None
+    return replace(first, layout=tuple(axis if any(atom.name for atom in axis) else () for axis in first.layout))
 
 
 @operator("Tile", constants=True)

@@ -8,6 +8,7 @@ layer is created at the last one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
@@ -153,13 +154,6 @@ class PositionGrid(SymbolicValue):
 
 
 @dataclass(frozen=True, eq=False)
-class ConstantMask(SymbolicValue):
-    """A truth value that no sequence changes: there are no empty ones, and no places beyond the last."""
-
-    truth: bool = True
-
-
-@dataclass(frozen=True, eq=False)
 class IdArithmetic(SymbolicValue):
     """Nonnegative ids as numbers: Keras' code for negative ids is dropped."""
 
@@ -181,7 +175,7 @@ class PositionLookup(SymbolicValue):
 
 @dataclass(frozen=True, eq=False)
 class DynamicConstant(SymbolicValue):
-    """One number everywhere, which may be a size of the batch."""
+    """One number everywhere, which may be a size of the batch; 0 or 1 for truth values."""
 
     number: float | SymbolicSize = 0.0
 
@@ -263,6 +257,13 @@ class AttentionScores(SymbolicValue):
 @dataclass(frozen=True, eq=False)
 class PredictedClass(SymbolicValue):
     """The class that a classifier names, beside the scores that we keep."""
+
+
+@dataclass(frozen=True, eq=False)
+class ValueList(SymbolicValue):
+    """A list of values."""
+
+    items: tuple[Any, ...] = ()
 
 
 class ConstantValue:
@@ -381,6 +382,6 @@ def aligned(one: View, other: View) -> tuple[View, View] | None:
     return None if found[0] is None or found[1] is None else (found[0], found[1])
 
 
-def constant_of(values: Any) -> ConstantValue:
-    """A constant that is not a trained parameter."""
-    return ConstantValue(np.asarray(values))
+def constants_of(arrays: Mapping[str, NDArray[Any]]) -> dict[str, ConstantValue]:
+    """Initializers by name; those of floats are parameters."""
+    return {name: ConstantValue(array, (name,) if array.dtype.kind == "f" else ()) for name, array in arrays.items()}
