@@ -152,6 +152,7 @@ class Optimizer:
         rate = float(learning_rate)
         if not 0 <= rate < math.inf:
             raise ValueError(f"learning_rate is {rate:g}, must be a finite number >= 0")
+        self._net.arena.gradient_owner.check()
         passes = self._net.arena.gradient_owner.passes
         if passes == self._passes:
             raise RuntimeError("no backward pass since the last step: call net.forward(batch) and net.backward() first")
