@@ -13,6 +13,7 @@ from numba import njit
 from paddle_layers.kernels.constants import MAX_TILES
 from paddle_layers.kernels.primitives.compile_options import INNER, compiled
 from paddle_layers.kernels.primitives.elementary import maximum
+from paddle_layers.kernels.primitives.memory_ops import copy_run
 from paddle_layers.kernels.primitives.vector_functions import exp_of_negative
 from paddle_layers.kernels.tuned import tuned
 
@@ -93,8 +94,14 @@ def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, i
         own = into[right] if there and accumulate else zero
         if there:  # probability minus 1, without cancellation where the probability is close to 1
             own += factor * math.expm1(row[right] - peak[n, 0] - norm[n, 0])
-        for c in range(C):
-            found = factor * exp_of_negative(row[c] - peak[n, 0] - norm[n, 0])
-            into[c] = into[c] + found if accumulate else found
+        if accumulate:
+            for c in range(C):
+                into[c] += factor * exp_of_negative(row[c] - peak[n, 0] - norm[n, 0])
+        else:
+            # One array, so that the loop is vectorized; with two, it would not be where both are the same memory.
+            if into.ctypes.data != row.ctypes.data:
+                copy_run(into.ctypes.data, row.ctypes.data, C, x.itemsize, x.dtype.type(1))
+            for c in range(C):
+                into[c] = factor * exp_of_negative(into[c] - peak[n, 0] - norm[n, 0])
         if there:
             into[right] = own

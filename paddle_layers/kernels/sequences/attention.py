@@ -10,7 +10,7 @@ import math
 
 from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.compile_options import compiled, contracted, once
-from paddle_layers.kernels.primitives.memory_ops import add_run, copy_run, set_entry, transpose, zeros
+from paddle_layers.kernels.primitives.memory_ops import add_run, copy_run, fetch_run, set_entry, transpose, zeros
 from paddle_layers.kernels.primitives.microkernels import LANES, VECTOR, gemm_microkernel, rounded, vectors_of
 from paddle_layers.kernels.primitives.scratch import chunk_of, part
 from paddle_layers.kernels.primitives.vector_functions import exp_of_negative
@@ -80,6 +80,13 @@ def last_key(rows, begin, low, high, causal):
 def place_of(matrix, row, h, heads):
     """Address of the columns of a head in a row."""
     return matrix.ctypes.data + (row * matrix.shape[1] + h * (matrix.shape[1] // heads)) * matrix.itemsize
+
+
+@compiled
+def fetch_block(matrix, first, last, h, heads):
+    """Prefetches the columns of a head of the next block: rows are far apart, so that the processor does not."""
+    for row in range(first, min(first + BLOCK, last)):
+        fetch_run(place_of(matrix, row, h, heads), matrix.shape[1] // heads, matrix.itemsize)
 
 
 @compiled
@@ -214,18 +221,27 @@ def attention(
         table = memory[3 * BLOCK :]
         set_entry(table.ctypes.data, 0, 0, 0)
         for unit in range(units * item // count, units * (item + 1) // count):
+            h, begin, end, low, high = head_bounds(min(unit + 1, units - 1), H, S_start, R_start)
+            fetch_block(query, begin, end, h, H)
+            fetch_block(keys, low, high, h * kv_heads // H, kv_heads)
+            fetch_block(values, low, high, h * kv_heads // H, kv_heads)
             h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
             shared = h * kv_heads // H
             for top in range(begin, end, BLOCK):
                 rows = (top, min(top + BLOCK, end))
                 lanes = rounded(rows[1] - top)
+                fetch_block(query, rows[1], end, h, H)
+                fetch_block(y, top, end, h, H)
                 pack_transposed(block, query, rows, h, H, factor)
                 for i in range(BLOCK):
                     best[i], total[i] = -math.inf, 0
-                zeros(sums.ctypes.data, (rows[1] - top) * line, size, one)
+                if low == high:
+                    zeros(sums.ctypes.data, (rows[1] - top) * line, size, one)
                 for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
                     others = (left, min(left + BLOCK, high))
                     many, shift = others[1] - left, (top - begin) - (left - low)
+                    fetch_block(keys, others[1], high, shared, kv_heads)
+                    fetch_block(values, others[1], high, shared, kv_heads)
                     multiply(scores, keys, others, shared, kv_heads, block, lanes, table, one)
                     if causal:
                         hide_future(scores, many, lanes, shift)
@@ -282,12 +298,19 @@ def attention_gradients(
         sums = table[LANES:].ctypes.data
         set_entry(table.ctypes.data, 0, 0, 0)
         for unit in range(units * item // count, units * (item + 1) // count):
+            shared, begin, end, low, high = head_bounds(min(unit + 1, units - 1), kv_heads, S_start, R_start)
+            for matrix in (query, dy, y, dquery):
+                fetch_block(matrix, begin, end, shared * groups, H)
+            for matrix in (keys, values, dkeys, dvalues):
+                fetch_block(matrix, low, high, shared, kv_heads)
             # A unit owns the keys and values of a head and all queries that share them: no sum has two writers.
             shared, begin, end, low, high = head_bounds(unit, kv_heads, S_start, R_start)
             for h in range(shared * groups, (shared + 1) * groups):
                 for top in range(begin, end, BLOCK):
                     rows = (top, min(top + BLOCK, end))
                     lanes = rounded(rows[1] - top)
+                    for matrix in (query, dy, y, dquery):
+                        fetch_block(matrix, rows[1], end, h, H)
                     gather_moments(best, total, delta, y, dy, peak, norm, rows, h, factor)
                     pack_transposed(block, query, rows, h, H, factor)
                     pack_transposed(slopes, dy, rows, h, H, factor)
@@ -296,6 +319,8 @@ def attention_gradients(
                     for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
                         others = (left, min(left + BLOCK, high))
                         many, shift = others[1] - left, (top - begin) - (left - low)
+                        for matrix in (keys, values, dkeys, dvalues):
+                            fetch_block(matrix, others[1], high, shared, kv_heads)
                         # Scores once more: one product per block instead of memory for all probabilities.
                         multiply(scores, keys, others, shared, kv_heads, block, lanes, table, one)
                         multiply(dscores, values, others, shared, kv_heads, slopes, lanes, table, one)
