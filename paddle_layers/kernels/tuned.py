@@ -143,9 +143,10 @@ def tuned(
     (`primitives.epilogues`): in the test phase a batch normalization, a bias and an activation that follow then need no
     separate launches. The axes of its target are rows, channels, positions.
 
-    A kernel may compute several functions at once, which share intermediate results: `joint` names those that
-    run before `function`, and the kernel requests all of their targets. It runs in place of the last one. Gradients are always
-    added to the targets, which are zero before; the kernel has no `accumulate`. It is not selected in recurrent groups.
+    A kernel may compute several functions at once, which share intermediate results: `joint` names those that run
+    before `function`, and the kernel requests all of their targets. It runs in place of the last one. Gradients are
+    always added to the targets, which are zero before; the kernel has no `accumulate`. It is not selected in recurrent
+    groups.
 
     One function may serve several layers: `arguments` gives Python expressions for parameters that a layer calls
     differently or does not have, such as `{"step": "(stride_y, stride)"}`.

@@ -129,7 +129,7 @@ def multiply(scores, matrix, others, h, heads, block, lanes, table, one):
 
 @once
 def add_product(target, rows, width, weights, right, depth, adding, sums, table, size, one):
-    """target (rows, width) += weights times right (depth, width).
+    """Target (rows, width) += weights times right (depth, width).
 
     The target and `right` are an address and the stride of a row, the weights an address and two strides, all in bytes.
     """
@@ -211,7 +211,7 @@ def attention(
 ):  # fmt: skip
     one, size, units = query.dtype.type(1), query.itemsize, (len(S_start) - 1) * H
     factor, kv_heads, count = factor_of(query, H, scale), heads_of_keys(H, num_kv_heads), min(units, PARTS)
-    width, depth, line = query.shape[1] // H, y.shape[1] // H, rounded(y.shape[1] // H)
+    width, line = query.shape[1] // H, rounded(y.shape[1] // H)
     for item in range(first, last):
         memory = part(scratch, chunk_of(item, count), min(count, MAX_CHUNKS))
         scores, memory = memory[: BLOCK * BLOCK], memory[BLOCK * BLOCK :]
