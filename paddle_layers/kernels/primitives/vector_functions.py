@@ -73,7 +73,7 @@ def exp_of_negative(v):
 
 
 # No test for overflow; results below the smallest normal float32 are 0, since processors handle denormals slowly.
-@overload(exp_of_negative, jit_options={**INNER, "error_model": "numpy", "forceinline": True, "fastmath": {"contract"}})
+@overload(exp_of_negative, jit_options=INNER | {"error_model": "numpy", "forceinline": True, "fastmath": {"contract"}})
 def _by_type(v):
     def single(v):
         scale, rest = octave_and_rest(LOWEST if v < LOWEST else v)

@@ -11,7 +11,7 @@ from paddle_layers.define.checks.completeness import bias_text
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.selection import find_tuned, has_tuned
-from paddle_layers.kernels.tuned import Tuned
+from paddle_layers.kernels.tuned import Tuned, tuned_kernels
 from paddle_layers.runtime.generate.drivers import Kernel, PythonCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Extent, rows_of
@@ -81,6 +81,10 @@ def _tuned_kernel(scope: OperationScope, function: Function, item: int | None) -
 
 def joint_functions(scope: OperationScope, function: Function) -> tuple[str, ...]:
     """Functions that one tuned kernel computes together with this one; empty if there is none."""
+    place = (scope.op.layer.name, function.name, scope.device)
+    # Every selection is recorded, and repeated for batches of other sizes: most functions need none.
+    if not has_tuned(*place) or not any(kernel.joint for kernel in tuned_kernels(*place)):
+        return ()
     tuned = _tuned_kernel(scope, function, None)
     return () if tuned is None else tuned.joint
 
