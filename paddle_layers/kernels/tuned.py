@@ -46,6 +46,8 @@ class Tuned(NamedTuple):
     """Source of the arguments after the range of work items, on the CPU."""
     folded: Mapping[str, Callable[..., int]] = {}
     """Arguments that are constants of its source, as functions of sizes and attributes."""
+    joint: tuple[str, ...] = ()
+    """Functions that it computes together, if there are several, in the order in which they would run."""
     then: Tuned | None = None
     """Kernel that runs after it on the same scratch buffer."""
 
@@ -108,6 +110,7 @@ def tuned(
     folded: Mapping[str, Callable[..., int]] | None = None,
     after: Any = None,
     arguments: Mapping[str, str] | None = None,
+    joint: tuple[str, ...] = (),
 ) -> Callable[[Any], Any]:
     """Registers a tuned kernel: a faster implementation of the point function `function` of `layer`.
 
@@ -140,6 +143,11 @@ def tuned(
     (`primitives.epilogues`): in the test phase a batch normalization, a bias and an activation that follow then need no
     separate launches. The axes of its target are rows, channels, positions.
 
+    A kernel may compute several functions at once, which share intermediate results: `joint` names those that run
+    before `function`, and the kernel requests all of their targets. It runs in place of the last one. Gradients are
+    always added to the targets, which are zero before; the kernel has no `accumulate`. It is not selected in recurrent
+    groups.
+
     One function may serve several layers: `arguments` gives Python expressions for parameters that a layer calls
     differently or does not have, such as `{"step": "(stride_y, stride)"}`.
 
@@ -161,6 +169,7 @@ def tuned(
         folded: Arguments that are constants of the source, as functions of sizes and attributes, on `"cuda"`.
         after: Kernel after which this one runs, on the same scratch buffer.
         arguments: Expressions of names of the layer, for parameters of other names, on `"cpu"`.
+        joint: Functions before `function` that the kernel computes, too, on `"cpu"`.
 
     Returns:
         A decorator that registers the kernel and returns it unchanged.
@@ -187,12 +196,13 @@ def tuned(
         text = ", ".join((arguments or {}).get(name, name) for name in parameters)
         entry = Tuned(
             call, tuple(dict.fromkeys(IDENTIFIER.findall(text))), when, work, least, items, scratch, in_place, threads,
-            scratch_per_chunk, runs, pass_name, prepared, text, folded or {},
+            scratch_per_chunk, runs, pass_name, prepared, text, folded or {}, (*joint, function) if joint else (),
         )  # fmt: skip
-        kernels = _TUNED.setdefault((layer, function, device), [])
         if after is None:
-            kernels.append(entry)
+            for name in (*joint, function):
+                _TUNED.setdefault((layer, name, device), []).append(entry)
             return call
+        kernels = _TUNED.setdefault((layer, function, device), [])
         places = [at for at, kernel in enumerate(kernels) if kernel.call is after]
         if not places:
             what = f"`after` must be a kernel of `{function}` of `{layer}`, registered earlier"

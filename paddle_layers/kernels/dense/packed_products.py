@@ -96,7 +96,8 @@ def packed_gradient(first, last, dweight, x, dy, scratch, adding):
     blocks = scratch.ctypes.data + panel_numbers(N, K) * size
     for item in range(first, last):
         low, high, (begin, end) = 0, C, panel_bounds(item, items, K, size)
-        if C > K:
+        # Inputs are split so that each item packs its own once, unless all panels are much memory to read per item.
+        if C > K or (C >= TILES * SHORTEST // 2 and K <= 4 * C):
             low, high, (begin, end) = C * item // items, C * (item + 1) // items, panel_bounds(0, 1, K, size)
         multiply_transposed(
             (dweight.ctypes.data, K), (x.ctypes.data, C), low, high, N, scratch.ctypes.data, K, begin, end, adding,

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import math
 
-from numba import njit, types
-from numba.extending import overload
+from numba import njit
 
 from paddle_layers.kernels.constants import MAX_TILES
 from paddle_layers.kernels.primitives.compile_options import INNER, compiled
-from paddle_layers.kernels.primitives.elementary import INLINED, maximum
-from paddle_layers.kernels.primitives.vector_functions import f32, octave_and_rest
+from paddle_layers.kernels.primitives.elementary import maximum
+from paddle_layers.kernels.primitives.memory_ops import copy_run
+from paddle_layers.kernels.primitives.vector_functions import exp_of_negative
 from paddle_layers.kernels.tuned import tuned
 
 MIN_WORK = 1 << 15
 """Minimum number of elements for the tuned kernel; below it, the gain does not repay the compile time."""
-# Scores minus their maximum are not positive, so the exponential cannot overflow and needs no test for it; results
-# below the smallest normal float32 are set to 0 instead of being denormal, which processors handle slowly.
-LOWEST, NOTHING = f32(-87), f32(0)
-"""Below this value the exponential is not a normal float32."""
 
 
 def tile_count(N: int) -> int:
@@ -45,30 +41,13 @@ def plain(rest: int, label_smoothing: float) -> bool:
     return rest == 1 and label_smoothing == 0.0
 
 
-def power(v):
-    """exp(v) of a non-positive value; NaN propagates."""
-    return math.exp(v)
-
-
-@overload(power, jit_options=INLINED | {"fastmath": {"contract"}})
-def _by_type(v):
-    def single(v):
-        scale, rest = octave_and_rest(LOWEST if v < LOWEST else v)
-        return NOTHING if v < LOWEST else scale + scale * rest
-
-    def by_library(v):
-        return math.exp(v)
-
-    return single if v is types.float32 else by_library
-
-
 @njit(error_model="numpy", fastmath={"reassoc", "contract"}, **INNER)
 def norm_of(row, peak, one):
     """Logarithm of the sum of exponentials relative to the largest score, whose own term is exactly 1."""
     # log1p adds the 1 of the largest score, hence `ties` starts at -1: a loss near 0 keeps its digits.
     others, ties = one - one, -one
     for c in range(row.size):
-        e = power(row[c] - peak)
+        e = exp_of_negative(row[c] - peak)
         others += one - one if row[c] == peak else e
         ties += one if row[c] == peak else one - one
     return math.log1p(others + ties)
@@ -115,8 +94,14 @@ def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, i
         own = into[right] if there and accumulate else zero
         if there:  # probability minus 1, without cancellation where the probability is close to 1
             own += factor * math.expm1(row[right] - peak[n, 0] - norm[n, 0])
-        for c in range(C):
-            found = factor * power(row[c] - peak[n, 0] - norm[n, 0])
-            into[c] = into[c] + found if accumulate else found
+        if accumulate:
+            for c in range(C):
+                into[c] += factor * exp_of_negative(row[c] - peak[n, 0] - norm[n, 0])
+        else:
+            # One array, so that the loop is vectorized; with two, it would not be where both are the same memory.
+            if into.ctypes.data != row.ctypes.data:
+                copy_run(into.ctypes.data, row.ctypes.data, C, x.itemsize, x.dtype.type(1))
+            for c in range(C):
+                into[c] = factor * exp_of_negative(into[c] - peak[n, 0] - norm[n, 0])
         if there:
             into[right] = own

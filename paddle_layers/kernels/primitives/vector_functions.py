@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic, overload
 
-from paddle_layers.kernels.primitives.compile_options import compiled, contracted, reordered
+from paddle_layers.kernels.primitives.compile_options import INNER, compiled, contracted, reordered
 
 f32 = np.float32
 PER_OCTAVE = f32(1 / math.log(2))
@@ -27,6 +27,8 @@ ONE, TWO = f32(1), f32(2)
 # 2**127, the largest power with a valid exponent field, is exp(88.03).
 LARGE = f32(88)
 """Limit beyond which the exponential is not a float32."""
+LOWEST, NOTHING = f32(-87), f32(0)
+"""Below this value the exponential is not a normal float32."""
 FLAT = f32(10)
 """Limit from which tanh is 1."""
 
@@ -63,6 +65,24 @@ def expm1(v):
     """exp(v) - 1 for -`LARGE` <= v <= `LARGE`, small values included."""
     scale, p = octave_and_rest(v)
     return scale * p + (scale - ONE)
+
+
+def exp_of_negative(v):
+    """exp(v) of a non-positive value; NaN propagates."""
+    return math.exp(v)
+
+
+# No test for overflow; results below the smallest normal float32 are 0, since processors handle denormals slowly.
+@overload(exp_of_negative, jit_options=INNER | {"error_model": "numpy", "forceinline": True, "fastmath": {"contract"}})
+def _by_type(v):
+    def single(v):
+        scale, rest = octave_and_rest(LOWEST if v < LOWEST else v)
+        return NOTHING if v < LOWEST else scale + scale * rest
+
+    def by_library(v):
+        return math.exp(v)
+
+    return single if v is types.float32 else by_library
 
 
 @contracted

@@ -11,12 +11,13 @@ from paddle_layers.define.checks.completeness import bias_text
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
 from paddle_layers.kernels.selection import find_tuned, has_tuned
-from paddle_layers.kernels.tuned import Tuned
+from paddle_layers.kernels.tuned import Tuned, tuned_kernels
 from paddle_layers.runtime.generate.drivers import Kernel, PythonCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Extent, rows_of
 
 from .arguments import Argument, Ref, last_ones, refs_of, spec_of, split_constants, uses
+from .builtin import FILL, simple_launch
 from .kernel_selection import choose, tuned_launches
 from .launch import Computation, Launch, operations
 from .scope import OperationScope, host_sizes
@@ -50,6 +51,8 @@ def make_launches(
     sequence = None if row is None else (sequence_index or "", scope.op.rows[row], scope.op.group_of(row))
     computation = Computation(function, program, sizes, args, accumulate, sequence)
     tuned = _tuned_kernel(scope, function, item)
+    if tuned is not None and tuned.joint:
+        return _joint_launches(scope, function, tuned, args, computation)
     if tuned is not None:
         launches = tuned_launches(scope, function, item, tuned, args, accumulate)
         launches[0].computes = (computation,)
@@ -71,7 +74,37 @@ def _tuned_kernel(scope: OperationScope, function: Function, item: int | None) -
     place = (scope.op.layer.name, function.name, scope.device)
     if not has_tuned(*place):
         return None
-    return choose(lambda rows: find_tuned(*place, host_sizes(scope, item, rows)))
+    tuned = choose(lambda rows: find_tuned(*place, host_sizes(scope, item, rows)))
+    # In the loop of a recurrent group some of the functions may run after the loop.
+    return None if tuned is not None and tuned.joint and scope.op.steps is not None else tuned
+
+
+def joint_functions(scope: OperationScope, function: Function) -> tuple[str, ...]:
+    """Functions that one tuned kernel computes together with this one; empty if there is none."""
+    place = (scope.op.layer.name, function.name, scope.device)
+    # Every selection is recorded, and repeated for batches of other sizes: most functions need none.
+    if not has_tuned(*place) or not any(kernel.joint for kernel in tuned_kernels(*place)):
+        return ()
+    tuned = _tuned_kernel(scope, function, None)
+    return () if tuned is None else tuned.joint
+
+
+def _joint_launches(
+    scope: OperationScope, function: Function, tuned: Tuned, args: Mapping[str, Argument], computation: Computation
+) -> list[Launch]:
+    """The launch of a kernel of several functions, at the last one; each gradient is cleared before the first sum."""
+    adds, launches = function.role == "gradient", list[Launch]()
+    if adds and not computation.accumulate:
+        target = args[function.target_names[0]]
+        assert isinstance(target, Ref)
+        flat = functools.reduce(lambda total, size: total * size.extra, target.shape)
+        launches.append(simple_launch(FILL, scope.op.name, [Ref(target.owner, (flat,)), 0.0]))
+    scope.joint.append(computation)
+    if function.name == tuned.joint[-1]:
+        launches += tuned_launches(scope, function, None, tuned, args, adds)
+        launches[-1].computes = tuple(scope.joint)
+        scope.joint.clear()
+    return launches
 
 
 def _index_sizes(

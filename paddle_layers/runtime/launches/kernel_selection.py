@@ -120,7 +120,9 @@ def _tuned_launch(
     if tuned.prepared is not None:  # targets come first
         args = {"prepared": args.pop("prepared"), **args}
     specs = {name: spec_of(value) for name, value in args.items()}
-    call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, function.target_names)
+    computed = [one for one in scope.op.layer.functions if one.name in tuned.joint] or [function]
+    targets = tuple(target for one in computed for target in one.target_names)
+    call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, targets)
     launch = Launch(function.name, scope.op.name, call, list(args.values()), None)
     launch.work = int(call_by_name(tuned.work, host_sizes(scope, item)))
     launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(scope, item, rows) | chosen))
@@ -129,9 +131,9 @@ def _tuned_launch(
     launch.domains = tuple(scope.op.rows.values())
     for name, value in args.items():
         prepares = name == "prepared" and tuned.prepared is not None
-        if name in function.target_names or name == "scratch" or prepares:
+        if name in targets or name == "scratch" or prepares:
             launch.writes += uses(value)
-        if not prepares and (name not in function.target_names or accumulate):
+        if not prepares and (name not in targets or accumulate):
             launch.reads += uses(value)
     if tuned.in_place:
         launch.takeovers = [(giver, taker) for giver in launch.reads for taker in launch.writes]

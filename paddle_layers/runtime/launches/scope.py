@@ -15,6 +15,7 @@ from paddle_layers.runtime.graph.graph import Op
 
 from .arguments import Argument, Key, Ref, plain_argument
 from .index_arrays import IndexArrays, SequenceKey
+from .launch import Computation
 
 
 class UnknownArgument(LookupError):
@@ -33,6 +34,8 @@ class OperationScope:
         """The steps in which what is made now runs; None: it runs on all rows at once."""
         self.chunks: dict[str, Domain] = {}
         """Rows of the tensors that have only those of a chunk of the batch, by name."""
+        self.joint: list[Computation] = []
+        """What the next kernel of several functions computes, besides its own function."""
 
     def shape(self, field_: Field, item: int = 0) -> tuple[Extent, ...]:
         """Shape of a field for a point function: rows first, `...` merged, axes of width 1 omitted."""

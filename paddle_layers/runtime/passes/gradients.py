@@ -10,7 +10,7 @@ feeds, and if a pass has one such operation. Everything else has a dense gradien
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,8 +78,11 @@ class GradientNeeds:
         """Whether a memory propagates a gradient to the previous step."""
         return self.active(op) and op.carried in self._needed and op.carried in self._reached
 
-    def functions(self, op: Op) -> list[Function]:
-        """The backward functions that run, in order: the required gradients and what they read."""
+    def functions(self, op: Op, joint: Callable[[Function], Sequence[str]]) -> list[Function]:
+        """The backward functions that run, in order: the required gradients and what they read.
+
+        A function runs with all that are `joint` with it.
+        """
         backward = op.layer.facts.backward
         makers = {name: function for function in backward for name in function.target_names}
         stack = [function for function in backward if function.role == "gradient" and self._wanted(op, function)]
@@ -89,6 +92,8 @@ class GradientNeeds:
             if function not in running:
                 running.add(function)
                 stack += [makers[name] for name in function.args if name in makers]
+                names = joint(function)
+                stack += [other for other in backward if other.name in names]
         # In the definition's order, not the order of the search: a function may read what an earlier one computes.
         return [function for function in backward if function in running]
 

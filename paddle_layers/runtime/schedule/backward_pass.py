@@ -13,6 +13,7 @@ from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.launches.arguments import Held, Rate, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SEED, simple_launch
+from paddle_layers.runtime.launches.from_functions import joint_functions
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.scope import OperationScope
 from paddle_layers.runtime.launches.sparse_gradients import SparseGradient, make_sparse_gradient
@@ -142,7 +143,7 @@ class BackwardPass:
                     self.launches.append(simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0]))
                 refs.append(Ref(buffer, scope.shape(output, item)))
             scope.tensors["d" + name] = refs
-        functions = self.needs.functions(op)
+        functions = self.needs.functions(op, partial(joint_functions, scope))
         read_again = {name for function in functions for name in function.args}
         for function in functions:
             run = partial(self._function, scope, function, read_again)
@@ -191,7 +192,8 @@ class BackwardPass:
         # Functions of the layer read this gradient, so it must hold the layer's own contribution only, not those of
         # other consumers of the value.
         private = waited_for and f"d{name}" not in function.args
-        needed = [item for item in items if private or self.needs.input(op, name, item)]
+        always = private or joint_functions(scope, function) != ()
+        needed = [item for item in items if always or self.needs.input(op, name, item)]
         targets = [self._gradient(value) for value in values]
         if private:
             targets = [Buffer(f"{op.name}.d{name}", buffer.extent, self.workspace.dtype) for buffer in targets]
