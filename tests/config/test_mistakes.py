@@ -12,6 +12,7 @@ import pytest
 
 from paddle_layers.config import ConfigError, load_training, validate
 from paddle_layers.config.diagnostics.rendering import render_text
+from tests.each import each
 
 FOLDER = Path(__file__).parents[1] / "golden" / "mistakes"
 FILES = sorted([*FOLDER.glob("*.textproto"), *FOLDER.glob("*.json")])
@@ -41,12 +42,12 @@ def printed(path):
     return re.sub(r"([^\s`]*/)?mistakes/", "", render_text(diagnostics(path))).rstrip() + "\n"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES, ids=lambda path: path.stem)
 def test_users_get(path):
     assert printed(path) == path.with_suffix(".txt").read_text()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES, ids=lambda path: path.stem)
 def test_one_diagnostic_for_each_fault(path):
     expected = 0 if path.stem.endswith("_is_fine") else FAULTS.get(path.stem, 1)
     assert len(diagnostics(path)) == expected

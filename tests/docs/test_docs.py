@@ -22,6 +22,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import validate
 from paddle_layers.define import registries
+from tests.each import each
 from tests.selection import changed_files, is_turn
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -174,14 +175,14 @@ def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         page.run(block)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@each("path", PAGES, ids=lambda path: path.name)
 def test_every_block_has_a_known_language(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert {block.language for block in blocks(path)} <= KNOWN
     assert text.count("```") == 2 * len(list(blocks(path))), "a block without a language, or not closed"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@each("path", PAGES, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", BLOCK.sub("", path.read_text(encoding="utf-8"))):
         assert "://" in target or (path.parent / target).exists(), target
