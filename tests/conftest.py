@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 
 import pytest
 from hypothesis import settings
@@ -15,6 +16,8 @@ from tests.selection import shard, summary
 # A run judges the change, not the luck of its random numbers; `--hypothesis-profile default` looks further.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
+OF_RESULTS = {"config", "data", "exchange"}
+"""Folders with tests of what is computed, independent of how."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -34,13 +37,27 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
-@pytest.fixture
-def as_python() -> Iterator[None]:
+@contextmanager
+def running_as_python() -> Iterator[None]:
     """Functions of layers run as Python: for tests of what is computed, which need not wait for a compiler.
 
     That compiled and tuned kernels give the same is a property of the conformance kit.
     """
     with point_functions_only(), interpreted():
+        yield
+
+
+@pytest.fixture
+def as_python() -> Iterator[None]:
+    """For single tests and files in other folders than `OF_RESULTS`."""
+    with running_as_python():
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _as_python_in_folders_of_results(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Of a module, so that its other fixtures do not compile either."""
+    with running_as_python() if request.path.parent.name in OF_RESULTS else nullcontext():
         yield
 
 

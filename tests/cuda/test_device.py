@@ -8,9 +8,9 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.runtime import DeviceWarning, devices
 from paddle_layers.runtime.devices import cuda
+from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 from paddle_layers.runtime.devices.cuda import Cuda, SimulatedCard, simulated_device
 from paddle_layers.runtime.devices.cuda.compile import CudaDriver
-from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 from paddle_layers.runtime.plan.dry_run import footprint
 from paddle_layers.testing.cases.trial import as_python
 from tests.benchmarks.networks import residual

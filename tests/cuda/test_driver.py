@@ -22,8 +22,8 @@ from paddle_layers.runtime.devices.cuda.driver import DriverCard, card_problem
 from paddle_layers.runtime.devices.cuda.texts import AT_ONCE
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.testing.properties.cuda import cuda_drivers, launches_of
 from paddle_layers.testing.cases.trial import as_python
+from paddle_layers.testing.properties.cuda import cuda_drivers, launches_of
 from tests.cuda.fake_driver import FakeDriver, PagingDriver, Status
 
 NETWORK = """

@@ -14,8 +14,6 @@ from paddle_layers.define import Type
 from paddle_layers.exchange.caffe_in.importing import import_prototxt
 from tests.exchange.caffe_helpers import imported
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 CAFFE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "caffe"
 
 PUBLISHED = {

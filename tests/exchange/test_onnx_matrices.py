@@ -11,8 +11,6 @@ from onnx import TensorProto, helper, numpy_helper
 import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.model import ImportFailure
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 CHANNELS, TOKENS, HEADS = 8, 16, 2
 RNG = np.random.default_rng(0)
 

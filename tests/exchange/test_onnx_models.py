@@ -16,8 +16,6 @@ from paddle_layers.exchange.onnx_out import model as models
 from paddle_layers.exchange.onnx_out.model import ExportError
 from tests.exchange.onnx_helpers import model_feeds, real_rows, run_model
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 NETWORK = """
 name: "small"
 layer { name: "x" type: "data" data { shape: [1, 6, 5] } }

@@ -7,8 +7,6 @@ import pytest
 
 from tests.references import load_references
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 REFERENCES = load_references()
 ROWS = 4
 

@@ -12,8 +12,6 @@ import paddle_layers as pl
 from paddle_layers.exchange.onnx_in.model import ImportFailure
 from tests.exchange.test_onnx_matrices import Graph
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 TOKENS, WIDTH, WORDS = 6, 4, 9
 RNG = np.random.default_rng(0)
 TYPES = {"ids": TensorProto.INT64, "mask": TensorProto.INT64, "x": TensorProto.FLOAT, "z": TensorProto.FLOAT}

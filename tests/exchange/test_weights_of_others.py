@@ -15,8 +15,6 @@ from paddle_layers.cli.app import commands
 from paddle_layers.runtime import WeightsError
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 TWO = """
 layer { name: "x" type: "data" data { shape: 3 } }
 layer { name: "fc1" type: "fc" input: "x" fc { size: 4 } }
