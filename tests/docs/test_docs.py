@@ -38,6 +38,7 @@ SLOW = {
         "evaluate-and-predict.md",
         "fine-tuning.md",
         "generate-text.md",
+        "getting-started.md",
         "regression-and-recommendation.md",
         "measure-performance.md",
         "image-data.md",
@@ -52,6 +53,8 @@ SLOW = {
     *("mutation-testing.md", "fuzzing.md", "fault-injection.md"),
 }
 """Those that compile most, and the one that installs something."""
+FIRST = ("README.md", "getting-started.md")
+"""Slow pages that `.ci/run` always takes."""
 WITHOUT_NODE = pytest.mark.skipif(
     shutil.which("npm") is None, reason="no npm: the JavaScript of the guide `Other languages` was not run"
 )
@@ -158,10 +161,10 @@ def shown_warm(output: str) -> str:
 
 
 def marks_of(page: Path) -> list[pytest.MarkDecorator]:
-    """Slow pages; `.ci/run` takes README.md, changed pages and one in four of the others."""
+    """Slow pages; `.ci/run` takes the first ones, changed ones and one in eight of the others."""
     if page.name not in SLOW:
         return []
-    at_once = page.name == "README.md" or is_turn(sorted(SLOW).index(page.name)) or str(page) in changed_files()
+    at_once = page.name in FIRST or is_turn(sorted(SLOW).index(page.name)) or str(page) in changed_files()
     return [pytest.mark.slow] + [pytest.mark.later] * (not at_once) + [WITHOUT_NODE] * (page.name == JAVASCRIPT)
 
 
