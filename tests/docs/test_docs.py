@@ -41,6 +41,7 @@ SLOW = {
         "getting-started.md",
         "regression-and-recommendation.md",
         "measure-performance.md",
+        "onnx.md",
         "image-data.md",
         "plugins.md",
         "recurrent-networks.md",
