@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import gc
+import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 
 import pytest
 from hypothesis import settings
 
-from paddle_layers.kernels.tuned import point_functions_only
-from paddle_layers.runtime.devices.cpu.interpreter import interpreted
+from paddle_layers.runtime.devices.cpu import compiler
+from tests.fuzz.target import as_python as running_as_python
 from tests.selection import shard, summary
 
 # A run judges the change, not the luck of its random numbers; `--hypothesis-profile default` looks further.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
+OF_RESULTS = {"config", "data", "exchange"}
+"""Folders with tests of what is computed, independent of how: they run `as_python`."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -22,9 +26,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shard", metavar="K/N", help="run only part K of N parts of the tests")
 
 
-def pytest_configure() -> None:
-    """No garbage collection before all tests are collected."""
+def pytest_configure(config: pytest.Config) -> None:
+    """No garbage collection before all tests are collected; each worker compiles on one core."""
     gc.disable()  # collecting tests makes hundreds of thousands of objects and no garbage: a fifth of its time
+    if hasattr(config, "workerinput"):
+        compiler.MIN_DRIVERS = sys.maxsize  # a process beside it would take the core of another worker
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
@@ -40,7 +46,14 @@ def as_python() -> Iterator[None]:
 
     That compiled and tuned kernels give the same is a property of the conformance kit.
     """
-    with point_functions_only(), interpreted():
+    with running_as_python():
+        yield
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _as_python_in_folders_of_results(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Of a module, so that its other fixtures do not compile either."""
+    with running_as_python() if request.path.parent.name in OF_RESULTS else nullcontext():
         yield
 
 

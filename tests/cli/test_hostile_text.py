@@ -26,6 +26,7 @@ from paddle_layers.define.plugins.installed import plain
 from paddle_layers.training.progress import Bar, LineProgress
 from paddle_layers.training.results.curves import picture
 from paddle_layers.training.results.records import CsvLog, read_records
+from tests.each import each
 from tests.training.helpers import SETTINGS, SOURCES, write
 
 PACKAGE = Path(paddle_layers.__file__).parent
@@ -151,8 +152,8 @@ def test_json_keeps_the_characters_in_escapes(run: Run, tmp_path: Path) -> None:
     assert any("data\u202e\x9b" in fault["message"] for fault in faults)
 
 
-@pytest.mark.parametrize("character", sorted(FORBIDDEN - {"\ud800"}))
-@pytest.mark.parametrize("quoted", [False, True])
+@each("character", sorted(FORBIDDEN - {"\ud800"}))
+@each("quoted", [False, True])
 def test_names_have_no_control_characters(character: str, quoted: bool) -> None:
     if quoted and character in '\n"':
         return

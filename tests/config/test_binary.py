@@ -25,6 +25,7 @@ from paddle_layers.config.writing.descriptors import message_class
 from paddle_layers.define.fields.attributes import Attribute
 from paddle_layers.testing.cases.case import cases
 from tests.config.test_mutations import DECODER, EXAMPLES, RESIDUAL, SEQUENCE
+from tests.each import each
 
 NETWORK = message_class("Network")
 TEXTS = [RESIDUAL, SEQUENCE, DECODER]
@@ -36,7 +37,7 @@ def message(text: str) -> Any:
     return message_of_fields(read(DiagnosticReport(Source("", text))))
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+@each("text", TEXTS)
 def test_all_formats_hold_the_same(text: str) -> None:
     made = message(text)
     assert made == text_format.Parse(text, NETWORK())

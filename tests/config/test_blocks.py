@@ -15,8 +15,6 @@ from paddle_layers.config.checking import read_message, written
 from paddle_layers.config.parameters import parameter_names, shared_names
 from paddle_layers.config.wiring.nodes import all_settings
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 DATA = """
 layer { name: "x" type: "data" data { shape: 4 } }
 layer { name: "label" type: "data" data { data_type: INT size: 3 } }

@@ -10,6 +10,7 @@ import paddle_layers as pl
 from paddle_layers import nn
 from paddle_layers.define import InvalidAttributes, ShapeError
 from paddle_layers.testing.cases.case import cases
+from tests.each import each
 
 LENET = """
 name: "lenet"
@@ -64,14 +65,14 @@ def test_several_outputs_come_as_a_tuple():
     assert network.nodes[-1].inputs == ("split_1", "split_1.y_1")
 
 
-@pytest.mark.parametrize("name", sorted(pl.registry))
+@each("name", sorted(pl.registry))
 def test_every_layer_has_a_helper_with_its_own_signature(name):
     definition, helper = pl.registry[name], getattr(nn, name)
     assert {*definition.inputs, *definition.attributes} <= set(inspect.signature(helper).parameters)
     assert definition.summary in helper.__doc__
 
 
-@pytest.mark.parametrize("name", sorted(pl.registry))
+@each("name", sorted(pl.registry))
 def test_text_of_every_example_survives_the_round_trip(name):
     for case in cases(pl.registry[name]):
         network = case.network()

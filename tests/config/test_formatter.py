@@ -15,6 +15,7 @@ from paddle_layers.config.reading.lexer import COMMENT, tokens
 from paddle_layers.config.reading.reader import read_text
 from paddle_layers.config.writing.formatter import format_text
 from paddle_layers.define import registries
+from tests.each import each
 
 DEEPEST = 4
 HEADERS = {"layer": "Layer", "optimizer": "Optimizer", "schedule": "Schedule", "regularizer": "Regularizer"}
@@ -75,7 +76,7 @@ def test_what_is_no_attribute_stays() -> None:
     assert format_text(text) == text
 
 
-@pytest.mark.parametrize("seed", range(300))
+@each("seed", range(300))
 def test_any_layout_keeps_fields_and_comments(seed: int) -> None:
     rng = Random(seed)
     text = " ".join(token + rng.choice(GAPS) for token in random_fields(rng, 0))

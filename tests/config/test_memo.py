@@ -8,8 +8,6 @@ import re
 from pathlib import Path
 from re import _parser as parser  # type: ignore[attr-defined]
 
-import pytest
-
 from paddle_layers.config.binding.memo import memo
 from paddle_layers.config.diagnostics.diagnostic import Source
 from paddle_layers.config.diagnostics.report import DiagnosticReport
@@ -17,6 +15,7 @@ from paddle_layers.config.reading.fields import BLOCK, KNOWN
 from paddle_layers.config.reading.syntax import read
 from paddle_layers.config.wiring.network_builder import wire_fields
 from tests.config.test_mutations import mutants
+from tests.each import each
 
 MISTAKES = sorted((Path(__file__).parents[1] / "golden" / "mistakes").glob("*.textproto"))
 CHAIN = 'layer { name: "x" type: "data" data { shape: 8 } }\n' + "".join(
@@ -46,7 +45,7 @@ def test_a_fault_of_the_wiring_has_its_place_in_a_recalled_layer():
     assert (fault["code"], fault["line"], fault["column"]) == ("E203", 4, 37)
 
 
-@pytest.mark.parametrize("path", MISTAKES, ids=lambda path: path.stem)
+@each("path", MISTAKES, ids=lambda path: path.stem)
 def test_mistakes_are_the_same(path):
     text = path.read_text()
     assert seen(text, memo()) == seen(text, None)

@@ -12,6 +12,7 @@ import pytest
 
 from paddle_layers.config import ConfigError, load_training, validate
 from paddle_layers.config.diagnostics.rendering import render_text
+from tests.each import each
 
 FOLDER = Path(__file__).parents[1] / "golden" / "mistakes"
 FILES = sorted([*FOLDER.glob("*.textproto"), *FOLDER.glob("*.json")])
@@ -41,29 +42,37 @@ def printed(path):
     return re.sub(r"([^\s`]*/)?mistakes/", "", render_text(diagnostics(path))).rstrip() + "\n"
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES, ids=lambda path: path.stem)
 def test_users_get(path):
     assert printed(path) == path.with_suffix(".txt").read_text()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@each("path", FILES, ids=lambda path: path.stem)
 def test_one_diagnostic_for_each_fault(path):
     expected = 0 if path.stem.endswith("_is_fine") else FAULTS.get(path.stem, 1)
     assert len(diagnostics(path)) == expected
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_who_does_what_the_fix_says_is_rid_of_the_fault(path, tmp_path):
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory):
+    """A folder with copies of the files, which name each other."""
+    folder = tmp_path_factory.mktemp("copies")
     for file in FOLDER.iterdir():
         if file.suffix != ".txt":
-            (tmp_path / file.name).write_bytes(file.read_bytes())
-    mended = tmp_path / path.name
+            (folder / file.name).write_bytes(file.read_bytes())
+    return folder
+
+
+@each("path", FILES, ids=lambda path: path.stem)
+def test_who_does_what_the_fix_says_is_rid_of_the_fault(path, copies):
+    mended = copies / path.name
     faults = [fault for fault in diagnostics(mended) if fault.fix is not None and fault.file == str(mended)]
     text = mended.read_text()
     for start, end, replacement in sorted((fault.fix for fault in faults), reverse=True):
         text = text[:start] + replacement + text[end:]
     mended.write_text(text)
     after = {(fault.start, fault.message) for fault in diagnostics(mended)}
+    mended.write_bytes(path.read_bytes())
     assert not {(fault.start, fault.message) for fault in faults} & after
 
 

@@ -20,6 +20,7 @@ from paddle_layers.config.reading.fields import BLOCK, LIST
 from paddle_layers.config.reading.reader import read_text
 from paddle_layers.config.writing.descriptors import message_class
 from paddle_layers.testing.cases.case import cases
+from tests.each import each
 
 NETWORK = message_class("Network")
 LENET = """# a comment
@@ -54,7 +55,7 @@ def codes(text):
     return {diagnostic.code for diagnostic in diagnostics(text)}
 
 
-@pytest.mark.parametrize("text", TEXTS, ids=range(len(TEXTS)))
+@each("text", TEXTS)
 def test_valid_texts_are_legal_text_format(text):
     assert codes(text) == set()
     assert len(oracle(text).layer) == len(loads(text))

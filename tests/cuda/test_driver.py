@@ -22,6 +22,7 @@ from paddle_layers.runtime.devices.cuda.driver import DriverCard, card_problem
 from paddle_layers.runtime.devices.cuda.texts import AT_ONCE
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.optimise.updater import Updater
+from paddle_layers.testing.cases.trial import as_python
 from paddle_layers.testing.properties.cuda import cuda_drivers, launches_of
 from tests.cuda.fake_driver import FakeDriver, PagingDriver, Status
 
@@ -69,7 +70,7 @@ def train(steps: int = 4) -> dict[str, Any]:
 
 
 def test_a_training_on_the_stand_in_equals_the_cpu(monkeypatch):
-    expected = train()
+    expected = as_python(train)
     driver = FakeDriver()
     on(monkeypatch, driver)
     found = train()

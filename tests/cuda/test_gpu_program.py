@@ -21,8 +21,11 @@ from tests.gpu.conformance import allowed
 from tests.gpu.measurements import HEAD, write_measurements
 from tests.gpu.page import table
 from tests.gpu.parts import Measurement, Outcome, Part, Setup, load
+from tests.selection import later_unless_changed, with_marks
 
 ROOT = Path(__file__).resolve().parents[2]
+STARTING = later_unless_changed(__file__, *map(str, (ROOT / "tests" / "gpu").glob("*.py")))
+"""Marks of tests that start processes of the program, which its users see fail where there is a card."""
 
 
 def behave(item, setup):
@@ -100,6 +103,7 @@ def test_a_measurement_is_written_with_gpu_commit_and_versions(tmp_path):
     assert line == f'{run},relu,forward,ms,1,2,"PyTorch 2.11.0, TF32",2.00,run it'
 
 
+@with_marks(STARTING)
 def test_without_a_card_it_says_so_and_fails(tmp_path):
     page = tmp_path / "page.md"
     done = start("--output", page, CUDA_VISIBLE_DEVICES="", NUMBA_ENABLE_CUDASIM="0")
@@ -109,6 +113,7 @@ def test_without_a_card_it_says_so_and_fails(tmp_path):
     assert "Traceback" in page.with_suffix(".log").read_text()
 
 
+@with_marks(STARTING)
 def test_a_part_that_fails_is_recorded_and_the_others_go_on(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
     here = "tests.cuda.test_gpu_program"
@@ -129,6 +134,7 @@ def test_a_part_that_fails_is_recorded_and_the_others_go_on(tmp_path, monkeypatc
     assert "ModuleNotFoundError" in log
 
 
+@with_marks(STARTING)
 def test_a_part_that_hangs_is_stopped():
     hanging = PART._replace(items=lambda _: ["fine", "hang", "fine again"], share=1.0)
     outcome = run_part("tests.cuda.test_gpu_program", hanging, Setup(), time.monotonic() + 3, io.StringIO())
@@ -137,6 +143,7 @@ def test_a_part_that_hangs_is_stopped():
     assert str(outcome).endswith("of 3 not run: no time left")
 
 
+@with_marks(STARTING)
 def test_items_are_shared_among_processes():
     shared = PART._replace(items=lambda _: ["1", "2", "3"], children=2)
     outcome = run_part("tests.cuda.test_gpu_program", shared, Setup(), time.monotonic() + 60, io.StringIO())

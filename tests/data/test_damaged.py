@@ -11,6 +11,7 @@ import pytest
 from paddle_layers.data import DataError, Dataset
 from paddle_layers.data.formats.npy import UNPACKED, read_npy, read_npz
 from paddle_layers.define import registries
+from tests.each import each
 
 
 def refused(call, *words):
@@ -69,8 +70,8 @@ HEADERS = {
 }
 
 
-@pytest.mark.parametrize("case", HEADERS)
-@pytest.mark.parametrize("kind", ["npy", "stored", "deflated"])
+@each("case", HEADERS)
+@each("kind", ["npy", "stored", "deflated"])
 def test_a_header_is_checked_before_it_is_believed(tmp_path, case, kind):
     content = HEADERS[case] + bytes(16)
     if kind == "npy":

@@ -20,7 +20,6 @@ from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.define import registries
 
 arrow = pytest.importorskip("pyarrow")
-pytestmark = pytest.mark.usefixtures("as_python")
 
 NET = """
 net {

@@ -20,8 +20,6 @@ from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.define import registries
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 TABLE = """\
 name,day,value,mode,kind
 b,2,4,off,yes

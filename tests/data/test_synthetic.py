@@ -9,8 +9,6 @@ import paddle_layers as pl
 from paddle_layers.data import DataError
 from paddle_layers.define import registries
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 TRAINING = """
 net {
   layer { name: "words" type: "data" data { data_type: INT size: 30 seq_nested_level: 1 } }

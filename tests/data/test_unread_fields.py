@@ -10,8 +10,6 @@ from click.testing import CliRunner
 
 from paddle_layers.cli.app import commands
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 NET = """
 net {
   layer { name: "x" type: "data" data { shape: 2 } }

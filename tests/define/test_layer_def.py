@@ -11,17 +11,15 @@ from paddle_layers.define.fields.attributes import REQUIRED
 from paddle_layers.define.messages.layer_def import PARAMETER_SETTINGS, component_def, read_value, value_message
 from paddle_layers.schema import layer_def_pb2 as pb
 from paddle_layers.schema import network_pb2
+from tests.each import each
 
-LAYERS = list(pl.registry)
 COMPONENTS = [(kind, name) for kind in registries if kind != "layer" for name in registries[kind]]
 
 
-@pytest.fixture(params=LAYERS)
-def layer(request: pytest.FixtureRequest) -> LayerDefinition:
-    found: LayerDefinition = pl.registry[request.param]
-    return found
+each_layer = each("layer", [pl.registry[name] for name in pl.registry], ids=lambda layer: layer.name)
 
 
+@each_layer
 def test_survives_serialisation(layer: LayerDefinition) -> None:
     message = layer.definition
     assert pb.LayerDef.FromString(message.SerializeToString(deterministic=True)) == message
@@ -45,12 +43,14 @@ def same_attribute(message: pb.AttributeDef, attribute: Attribute) -> None:
     assert message.max_exclusive == (attribute.max is None and attribute.below is not None)
 
 
+@each_layer
 def test_attributes_agree(layer: LayerDefinition) -> None:
     assert [message.name for message in layer.definition.layer_attr] == list(layer.attributes)
     for message, attribute in zip(layer.definition.layer_attr, layer.attributes.values(), strict=True):
         same_attribute(message, attribute)
 
 
+@each_layer
 def test_arguments_agree(layer: LayerDefinition) -> None:
     message = layer.definition
     for arguments, fields in ((message.inputs, layer.inputs), (message.outputs, layer.outputs)):
@@ -63,6 +63,7 @@ def test_arguments_agree(layer: LayerDefinition) -> None:
         assert argument.differentiable == (field.name in layer.facts.differentiable)
 
 
+@each_layer
 def test_every_parameter_stands_once(layer: LayerDefinition) -> None:
     message = layer.definition
     assert len(message.parameter_attr) == len(message.inputs)
@@ -72,6 +73,7 @@ def test_every_parameter_stands_once(layer: LayerDefinition) -> None:
     assert sorted(named) == sorted([*layer.params, *layer.states])
 
 
+@each_layer
 def test_parameters_say_what_they_understand(layer: LayerDefinition) -> None:
     message = layer.definition
     for parameter in (*message.parameter_attr, message.bias_attr, *message.extra_parameters):
@@ -79,6 +81,7 @@ def test_parameters_say_what_they_understand(layer: LayerDefinition) -> None:
             assert [attribute.name for attribute in parameter.attributes] == list(PARAMETER_SETTINGS)
 
 
+@each_layer
 def test_facts_agree(layer: LayerDefinition) -> None:
     facts = layer.definition.facts
     parts = [part for body in (example_bodies(layer) if layer.is_composite else ()) for part in body.layers()]
@@ -88,6 +91,7 @@ def test_facts_agree(layer: LayerDefinition) -> None:
     assert facts.min_inputs <= len(layer.inputs)
 
 
+@each_layer
 def test_examples_agree(layer: LayerDefinition) -> None:
     assert len(layer.definition.examples) == len(layer.examples)
 
@@ -113,8 +117,9 @@ def test_values_survive(value: object) -> None:
     assert read_value(value_message(value)) == value
 
 
-@pytest.mark.parametrize(("kind", "name"), COMPONENTS)
-def test_components(kind: str, name: str) -> None:
+@each("component", COMPONENTS)
+def test_components(component: tuple[str, str]) -> None:
+    kind, name = component
     definition = registries[kind][name]
     message = component_def(definition)
     assert (message.kind, message.type, message.description) == (kind, name, definition.description)

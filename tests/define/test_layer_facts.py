@@ -19,6 +19,7 @@ from paddle_layers.runtime import Sequences
 from paddle_layers.testing.cases.case import Case, in_phases, network_text
 from paddle_layers.testing.cases.trial import Results, Trial, as_python, guarded
 from paddle_layers.testing.cases.values import join_rows, take_rows
+from tests.each import each
 from tests.selection import compiled_layers
 
 LAYERS = list(pl.registry)
@@ -95,7 +96,7 @@ class Text:
         return next((ast.unparse(k.value) for k in mark.keywords if k.arg == "common"), "()")
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each("name", LAYERS)
 def test_what_the_class_declares(name: str) -> None:
     text, facts = Text(pl.registry[name]), pl.registry[name].definition.facts
     inputs, outputs = text.fields("Input").values(), text.fields("Output").values()
@@ -114,7 +115,7 @@ def test_what_the_class_declares(name: str) -> None:
         assert limit == (len(fields) if has_limit else 0)
 
 
-@pytest.mark.parametrize("name", [name for name in LAYERS if not pl.registry[name].is_composite])
+@each("name", [name for name in LAYERS if not pl.registry[name].is_composite])
 def test_what_the_functions_ask_for(name: str) -> None:
     layer = pl.registry[name]
     text, facts = Text(layer), layer.definition.facts

@@ -15,6 +15,7 @@ from paddle_layers.define.fields.tensors import Field
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.schema import layer_def_pb2 as pb
 from tests.define.test_register_layer import CUBE, message
+from tests.each import each
 
 
 @pytest.fixture(autouse=True)
@@ -52,7 +53,7 @@ def read_again(layer: LayerDefinition) -> LayerDefinition:
     return again
 
 
-@pytest.mark.parametrize("name", [name for name in pl.registry if name not in EXAMPLES_ARE_NETWORKS])
+@each("name", [name for name in pl.registry if name not in EXAMPLES_ARE_NETWORKS])
 def test_a_built_in_layer_survives_as_a_message(name: str) -> None:
     layer: LayerDefinition = pl.registry[name]
     again = read_again(layer)

@@ -19,6 +19,8 @@ from paddle_layers.cli.app import commands
 from paddle_layers.define import LayerDefinition
 from paddle_layers.schema import layer_def_pb2 as pb
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 CUBE = """
 type: "test_cube"
 description: "The cube of every value, times a learned number for each column and a factor."

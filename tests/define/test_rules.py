@@ -12,6 +12,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition, load_plugin, registries
+from tests.each import each
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "write-a-layer.md"
 LAYER = '''
@@ -146,7 +147,7 @@ def requires_in(function: Callable[..., object]) -> set[str]:
     return {ast.unparse(call.args[0]) for call in calls}
 
 
-@pytest.mark.parametrize("name", list(pl.registry))
+@each("name", list(pl.registry))
 def test_no_condition_of_a_hook_is_missing(name: str) -> None:
     layer = pl.registry[name]
     found = {condition for _, condition, _ in texts(layer)}

@@ -11,6 +11,8 @@ from paddle_layers.define import DefinitionError, Type, load_plugin, registries
 from paddle_layers.define.plugins import loading as plugins
 from paddle_layers.testing import FAST, check_layer, compile_layer
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 PRIVATE = Path(__file__).with_name("private_layers.py")
 PRIVATE_LAYERS = ("test_recurrent", "test_expand", "test_sorted", "test_joined", "test_halves")
 

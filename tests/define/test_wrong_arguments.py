@@ -13,6 +13,8 @@ from paddle_layers.runtime import DeviceError, FeedError
 from paddle_layers.training.optimizers import Sgd
 from paddle_layers.training.regularizers import L2
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 TEXT = """
 layer { name: "x" type: "data" data { shape: [4] } }
 layer { name: "label" type: "data" data { data_type: INT size: 3 } }

@@ -22,6 +22,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import validate
 from paddle_layers.define import registries
+from tests.each import each
 from tests.selection import changed_files, is_turn
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -37,8 +38,10 @@ SLOW = {
         "evaluate-and-predict.md",
         "fine-tuning.md",
         "generate-text.md",
+        "getting-started.md",
         "regression-and-recommendation.md",
         "measure-performance.md",
+        "onnx.md",
         "image-data.md",
         "plugins.md",
         "recurrent-networks.md",
@@ -51,6 +54,8 @@ SLOW = {
     *("mutation-testing.md", "fuzzing.md", "fault-injection.md"),
 }
 """Those that compile most, and the one that installs something."""
+FIRST = ("README.md", "getting-started.md")
+"""Slow pages that `.ci/run` always takes."""
 WITHOUT_NODE = pytest.mark.skipif(
     shutil.which("npm") is None, reason="no npm: the JavaScript of the guide `Other languages` was not run"
 )
@@ -157,10 +162,10 @@ def shown_warm(output: str) -> str:
 
 
 def marks_of(page: Path) -> list[pytest.MarkDecorator]:
-    """Slow pages; `.ci/run` takes README.md, changed pages and one in four of the others."""
+    """Slow pages; `.ci/run` takes the first ones, changed ones and one in eight of the others."""
     if page.name not in SLOW:
         return []
-    at_once = page.name == "README.md" or is_turn(sorted(SLOW).index(page.name)) or str(page) in changed_files()
+    at_once = page.name in FIRST or is_turn(sorted(SLOW).index(page.name)) or str(page) in changed_files()
     return [pytest.mark.slow] + [pytest.mark.later] * (not at_once) + [WITHOUT_NODE] * (page.name == JAVASCRIPT)
 
 
@@ -174,14 +179,14 @@ def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         page.run(block)
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@each("path", PAGES, ids=lambda path: path.name)
 def test_every_block_has_a_known_language(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     assert {block.language for block in blocks(path)} <= KNOWN
     assert text.count("```") == 2 * len(list(blocks(path))), "a block without a language, or not closed"
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.name)
+@each("path", PAGES, ids=lambda path: path.name)
 def test_links_lead_somewhere(path: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", BLOCK.sub("", path.read_text(encoding="utf-8"))):
         assert "://" in target or (path.parent / target).exists(), target

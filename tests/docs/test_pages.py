@@ -28,6 +28,7 @@ from paddle_layers.config.binding.headers import spec
 from paddle_layers.config.building.builder import HEADERS
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 from paddle_layers.define import registries
+from tests.each import each
 
 REFERENCE = Path(__file__).resolve().parents[2] / "docs" / "reference"
 LAYERS = list(pl.registry)
@@ -55,7 +56,7 @@ def committed(kind: str, name: str) -> str:
     return (REFERENCE / FOLDERS[kind] / f"{name}.md").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each("name", LAYERS)
 def test_page_of_a_layer(name: str) -> None:
     layer, text = pl.registry[name], committed("layer", name)
     assert text.startswith(f"# {name}\n")
@@ -123,7 +124,7 @@ def test_a_foreign_name_leads_to_the_layer() -> None:
     assert "[conv]" not in nested
 
 
-@pytest.mark.parametrize("code_", list(EXPLANATIONS))
+@each("code_", list(EXPLANATIONS))
 def test_page_of_a_code_shows_what_validate_says(code_: str) -> None:
     text = code_page(code_)
     assert text.startswith(f"# {code_}: ")
@@ -191,7 +192,7 @@ def test_a_terminal_gets_no_tags() -> None:
     assert "```math" not in terminal_page(pl.registry["batch_norm"])
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each("name", LAYERS)
 def test_picture_is_svg_and_names_every_tensor(name: str) -> None:
     layer = pl.registry[name]
     svg = axes_picture(layer)
@@ -270,7 +271,7 @@ def test_what_a_python_program_uses_has_a_page_and_a_summary(tmp_path: Path) -> 
 # ---- use first
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each("name", LAYERS)
 def test_examples_in_python_give_the_types_that_the_page_says(name: str) -> None:
     layer = pl.registry[name]
     for example, worked in zip(layer.examples, worked_examples(layer), strict=True):

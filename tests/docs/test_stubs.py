@@ -16,6 +16,7 @@ from paddle_layers.codegen.stubs import stub_text, write_stubs
 import paddle_layers as pl
 from paddle_layers import nn
 from paddle_layers.config.building.builder import HEADERS
+from tests.each import each
 
 PACKAGE = Path(pl.__file__).parent
 OURS = [layer for layer in pl.registry.values() if layer.package == "paddle_layers"]
@@ -92,7 +93,7 @@ def test_the_committed_stub_is_not_stale() -> None:
     assert text == stub_text(OURS), "run `python -m codegen.refresh`"
 
 
-@pytest.mark.parametrize("layer", OURS, ids=lambda layer: layer.name)
+@each("layer", OURS, ids=lambda layer: layer.name)
 def test_stub_and_signature_agree(layer: pl.Any) -> None:
     scope: dict[str, object] = {}
     exec(stub_text([layer]), scope)

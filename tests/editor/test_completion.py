@@ -11,6 +11,7 @@ import paddle_layers as pl
 from paddle_layers.config import examine
 from paddle_layers.config.binding.headers import spec
 from paddle_layers.define import Attribute, Definition, registries
+from tests.each import each
 from tests.editor.helpers import DATA, DATA_JSON, labels, offered, taken
 
 LAYERS = [pl.registry[name] for name in pl.registry]
@@ -71,7 +72,7 @@ def test_types_are_found_by_their_names_elsewhere() -> None:
 # ---- names
 
 
-@pytest.mark.parametrize("definition", LAYERS, ids=ids)
+@each("definition", LAYERS, ids=ids)
 def test_every_attribute_of_a_layer(definition: Definition) -> None:
     marked = DATA + f'layer {{ name: "y" type: "{definition.name}" {definition.name} {{ | }} }}'
     assert set(labels(marked)) == attribute_names(definition)
@@ -81,7 +82,7 @@ def test_every_attribute_of_a_layer(definition: Definition) -> None:
     assert set(labels(marked)) == attribute_names(definition), "without its type, and never closed"
 
 
-@pytest.mark.parametrize("definition", LAYERS, ids=ids)
+@each("definition", LAYERS, ids=ids)
 def test_every_attribute_of_a_layer_in_json(definition: Definition) -> None:
     name = definition.name
     marked = f'{{"layer": [{DATA_JSON}, {{"name": "y", "type": "{name}", "{name}": {{ | }}}}]}}'
@@ -92,7 +93,7 @@ def test_every_attribute_of_a_layer_in_json(definition: Definition) -> None:
         assert taken(marked, attribute.name) == taken(marked.replace("|", '"|'), attribute.name)
 
 
-@pytest.mark.parametrize("definition", COMPONENTS, ids=lambda definition: f"{definition.kind}-{definition.name}")
+@each("definition", COMPONENTS, ids=lambda definition: f"{definition.kind}-{definition.name}")
 def test_every_attribute_of_a_component(definition: Definition) -> None:
     inside = f'type: "{definition.name}" {definition.name} {{ | }}'
     marked = BLOCKS[definition.kind] % inside

@@ -14,6 +14,7 @@ from paddle_layers.editor.document import Document, problems
 from paddle_layers.editor.hover import definitions, hover, symbols
 from paddle_layers.schema.comments import COMMENTS
 from paddle_layers.testing.cases.case import LAYER, cases
+from tests.each import each
 from tests.editor.helpers import DATA, opened
 
 LENET = Path(__file__).parents[2] / "docs" / "examples" / "digits" / "lenet.textproto"
@@ -92,7 +93,7 @@ def test_a_parameter() -> None:
     assert shown(marked(NET, '"weight"')).startswith("**weight**: 180x3, axes `C_i K`")
 
 
-@pytest.mark.parametrize("definition", [pl.registry[name] for name in pl.registry], ids=lambda d: d.name)
+@each("definition", [pl.registry[name] for name in pl.registry], ids=lambda d: d.name)
 def test_every_attribute(definition: LayerDefinition) -> None:
     for name, attribute in definition.attribute_by_name.items():
         text = shown(f'layer {{ type: "{definition.name}" {definition.name} {{ {name[0]}|{name[1:]}: 1 }} }}')

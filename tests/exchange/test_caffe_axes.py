@@ -9,8 +9,6 @@ import paddle_layers as pl
 from tests.exchange.caffe_helpers import imported, model, pool
 from tests.exchange.test_caffe_networks import DATA, LABEL, faults, layer
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 X = np.random.default_rng(0).permutation(4 * 3 * 8 * 8).reshape(4, 3, 8, 8).astype(np.float32) / 100 - 4
 W = np.random.default_rng(1).normal(size=(5, 64)).astype(np.float32)
 B = np.arange(5, dtype=np.float32)

@@ -11,8 +11,6 @@ import paddle_layers as pl
 from tests.exchange.caffe_helpers import imported, model, softmax
 from tests.exchange.test_caffe_networks import faults, layer
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 RANDOM = np.random.default_rng(5)
 X = RANDOM.normal(size=(2, 3, 8, 8)).astype(np.float32)
 

@@ -13,8 +13,6 @@ from tests.exchange.caffe_helpers import conv, imported, model, pool
 from tests.exchange.test_caffe_axes import X, computed
 from tests.exchange.test_caffe_networks import DATA, faults, layer, one
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 RANDOM = np.random.default_rng(3)
 
 

@@ -10,8 +10,6 @@ from tests.exchange import caffe_helpers as caffe
 from tests.exchange.caffe_helpers import imported
 from tests.exchange.test_caffe_networks import faults
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 SOLVER = 'train_net: "models/a.prototxt" test_net: "models/b.prototxt" base_lr: 0.1 lr_policy: "fixed" max_iter: 30 '
 DATA = """name: "pair"
 layer { name: "d" type: "MemoryData" top: "x" top: "label" %s

@@ -10,8 +10,6 @@ import paddle_layers as pl
 from paddle_layers.testing.cases.case import network_cases
 from tests.exchange.onnx_helpers import model_feeds, real_rows, rows_of, run_model
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 NESTED = """
 layer { name: "words" type: "data" data { data_type: INT size: 7 seq_nested_level: 2 } }
 layer { name: "start" type: "data" data { shape: 3 } }

@@ -11,8 +11,6 @@ from paddle_layers.exchange.onnx_in import network
 from paddle_layers.exchange.onnx_in.blocks import BlockNetwork, with_blocks
 from tests.exchange.onnx_helpers import run_model
 
-pytestmark = pytest.mark.usefixtures("as_python")
-
 RESNET = """
 block {
   name: "unit"

@@ -14,9 +14,8 @@ from click.testing import CliRunner, Result
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
-from paddle_layers.kernels.tuned import point_functions_only
-from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 from paddle_layers.training import TrainingError
+from tests.fuzz.target import as_python
 
 TRAINING = """
 net {
@@ -52,7 +51,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
             parameter.value = rng.normal(size=parameter.shape)
         net.save("output/network/weights.safetensors")
     np.savez("topics.npz", topic=rng.normal(size=(3, 2)))
-    with point_functions_only(), interpreted():
+    with as_python():
         yield tmp_path
 
 

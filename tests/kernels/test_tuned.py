@@ -17,6 +17,7 @@ from paddle_layers.testing.cases.case import cases
 from paddle_layers.testing.properties import execution
 from paddle_layers.testing.properties.cuda import launches_of
 from paddle_layers.testing.properties.execution import check_tuned
+from tests.each import each
 
 load_all_kernels()
 LAYERS = sorted({layer for layer, _, _ in tuned._TUNED})
@@ -26,7 +27,7 @@ def training_cases():
     for layer in LAYERS:
         for case in cases(pl.registry[layer]):
             if case.phase == "train":
-                yield pytest.param(case, id=f"{layer}-{case.example!r}"[:80])
+                yield case
 
 
 def takes_every_shape(entry, attributes):
@@ -37,7 +38,7 @@ def takes_every_shape(entry, attributes):
     return asked.keys() <= attributes.keys() and tuned.call_by_name(entry.when, attributes)
 
 
-@pytest.mark.parametrize("case", list(training_cases()))
+@each("case", training_cases(), ids=lambda case: f"{case.definition.name} {case.example!r}")
 def test_what_takes_every_shape_is_chosen(case):
     """The kit compares what is chosen with the point functions: none may be left out there."""
     with tuned.tuned_at_every_size():

@@ -8,6 +8,7 @@ from paddle_layers.kernels.selection import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.kit import CONFIGS
 from paddle_layers.testing.properties.cuda import Breadth, narrowed
+from tests.each import each
 from tests.selection import (
     ARCHITECTURE,
     ARCHITECTURES,
@@ -63,12 +64,12 @@ def test_tuned_kernels_replace_functions_that_exist():
     check_names({name: {f.name for f in pl.registry[name].complete().functions} for name in LAYERS})
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each("name", LAYERS)
 def test_functions_write_what_is_theirs_only(name):
     for function in pl.registry[name].functions:
         function.check_writes()
 
 
-@pytest.mark.parametrize("name", LAYERS)
+@each("name", LAYERS)
 def test_functions_read_and_return_what_there_is(name):
     check_texts(pl.registry[name].complete())

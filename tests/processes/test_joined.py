@@ -1,5 +1,6 @@
 """What several processes join: parts of gradients, rows of tables, moments of batch_norm. Here they are threads."""
 
+import contextvars
 import threading
 
 import numpy as np
@@ -11,6 +12,7 @@ from paddle_layers.define.errors import DefinitionError
 from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.runtime.schedule.all_reduce import gradient_parts
+from tests.selection import COMPILER, files_of, later_unless_changed, with_marks
 
 NORM = """
 layer { name: "x" type: "data" data { shape: [SHAPE] } }
@@ -56,7 +58,9 @@ class Threads:
         def call(number):
             found[number] = work(number, self.add_up(number))
 
-        threads = [threading.Thread(target=call, args=(number,)) for number in range(self.count)]
+        threads = [
+            threading.Thread(target=contextvars.copy_context().run, args=(call, number)) for number in range(self.count)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -71,15 +75,25 @@ def numbers_of(net):
 
 @pytest.mark.parametrize(
     ("shape", "rows", "fields"),
+    [([3, 4, 4], 9, ""), ([3], 9, "use_global_stats: true"), ([3], 9, "r_max: 1.25 d_max: 0.5")],
+)
+def test_synchronised_batch_norm(shape, rows, fields, as_python):
+    check_parts(shape, rows, fields)
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows", "fields"),
     [
-        ([3, 4, 4], 9, ""),
-        ([3], 9, "use_global_stats: true"),
-        ([3], 9, "r_max: 1.25 d_max: 0.5"),
-        pytest.param([40, 24, 24], 9, "", id="tuned kernels"),
-        pytest.param([3000], 40, "use_global_stats: false", id="tuned kernels of rows"),
+        pytest.param([40, 24, 24], 9, "", id="images"),
+        pytest.param([3000], 40, "use_global_stats: false", id="rows"),
     ],
 )
-def test_synchronised_batch_norm(shape, rows, fields):
+@with_marks(later_unless_changed(__file__, *files_of("batch_norm"), *COMPILER))
+def test_tuned_kernels_of_synchronised_batch_norm(shape, rows, fields):
+    check_parts(shape, rows, fields)
+
+
+def check_parts(shape, rows, fields):
     """Three parts, one of them without rows: gradients that add up to those of the whole, and its running averages."""
     rng = np.random.default_rng(0)
     network = pl.loads(NORM.replace("SHAPE", ", ".join(map(str, shape))).replace("FIELDS", fields))

@@ -13,11 +13,11 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
-import pytest
 from paddle_layers.codegen.python_pages import GROUPS
 
 import paddle_layers as pl
 from paddle_layers import _MODULE_OF, testing
+from tests.each import each
 
 VARIADIC = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 FEW = 2
@@ -113,7 +113,7 @@ def raised(value: Any) -> Iterator[str]:
                     yield name
 
 
-@pytest.mark.parametrize("name", list(PUBLIC))
+@each("name", list(PUBLIC))
 def test_public_objects_document_their_parameters(name: str) -> None:
     value = PUBLIC[name]
     names, args = set(parameters(value)), documented(value)
@@ -123,14 +123,14 @@ def test_public_objects_document_their_parameters(name: str) -> None:
         assert args >= names, f"not in Args: {sorted(names - args)}"
 
 
-@pytest.mark.parametrize("name", list(PUBLIC))
+@each("name", list(PUBLIC))
 def test_documented_parameters_exist(name: str) -> None:
     signature = inspect.signature(PUBLIC[name]).parameters
     if not any(one.kind == inspect.Parameter.VAR_KEYWORD for one in signature.values()):
         assert documented(PUBLIC[name]) <= signature.keys()
 
 
-@pytest.mark.parametrize("name", list(FUNCTIONS))
+@each("name", list(FUNCTIONS))
 def test_functions_document_their_results(name: str) -> None:
     function = FUNCTIONS[name]
     results = section("Returns", function) + section("Yields", function)
@@ -140,7 +140,7 @@ def test_functions_document_their_results(name: str) -> None:
         assert results, "neither Returns nor Yields"
 
 
-@pytest.mark.parametrize("name", list(PUBLIC))
+@each("name", list(PUBLIC))
 def test_descriptions_have_no_colon_that_sphinx_takes_for_the_end_of_a_type(name: str) -> None:
     value = PUBLIC[name]
     texts = {"Returns": section("Returns", value), "Yields": section("Yields", value)}
@@ -152,7 +152,7 @@ def test_descriptions_have_no_colon_that_sphinx_takes_for_the_end_of_a_type(name
     assert not wrong
 
 
-@pytest.mark.parametrize("name", list(PUBLIC))
+@each("name", list(PUBLIC))
 def test_stars_that_sphinx_takes_for_emphasis_are_in_backticks(name: str) -> None:
     args, example = section("Args", PUBLIC[name]), section("Examples?", PUBLIC[name])
     text = inspect.getdoc(PUBLIC[name]) or ""
@@ -160,20 +160,20 @@ def test_stars_that_sphinx_takes_for_emphasis_are_in_backticks(name: str) -> Non
     assert not re.findall(r"\*\w+", re.sub(r"`[^`]*`", "", text))
 
 
-@pytest.mark.parametrize("name", list(PUBLIC))
+@each("name", list(PUBLIC))
 def test_public_objects_document_their_exceptions(name: str) -> None:
     documented_errors = re.findall(r"^ {4}(\w+):", section("Raises", PUBLIC[name]), re.MULTILINE)
     missing = {*raised(PUBLIC[name])} - {*documented_errors}
     assert not missing, f"not in Raises: {sorted(missing)}"
 
 
-@pytest.mark.parametrize("name", list(FUNCTIONS))
+@each("name", list(FUNCTIONS))
 def test_functions_that_access_files_document_their_exceptions(name: str) -> None:
     if any("Path" in str(one.annotation) for one in inspect.signature(FUNCTIONS[name]).parameters.values()):
         assert section("Raises", FUNCTIONS[name]), "no Raises"
 
 
-@pytest.mark.parametrize("name", WITH_EXAMPLE)
+@each("name", WITH_EXAMPLE)
 def test_exported_objects_have_an_example(name: str) -> None:
     example = section("Examples?", EXPORTED[name])
     assert example, "no Example"

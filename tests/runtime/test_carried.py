@@ -10,8 +10,8 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
-from paddle_layers.kernels.tuned import point_functions_only
-from paddle_layers.runtime.devices.cpu.interpreter import interpreted
+
+pytestmark = pytest.mark.usefixtures("as_python")
 
 WINDOW, SAMPLES, UNITS = 3, 2, 3
 LAYERS = """
@@ -33,13 +33,6 @@ layer { name: "y" type: "fc" input: "states" fc { size: 1 } }
 layer { name: "target" type: "data" data { seq_nested_level: 1 } }
 layer { name: "cost" type: "square_error" input: "y" input: "target" }
 """
-
-
-@pytest.fixture(autouse=True)
-def as_python() -> Iterator[None]:
-    """No kernel is compiled."""
-    with point_functions_only(), interpreted():
-        yield
 
 
 def sequences(rows: np.ndarray) -> pl.Sequences:

@@ -52,7 +52,8 @@ def test_a_process_compiles_what_it_is_given(drivers: list[Driver]) -> None:
 def test_as_many_processes_as_there_is_work_for(drivers: list[Driver], monkeypatch: pytest.MonkeyPatch) -> None:
     started: list[list[DriverText]] = []
     monkeypatch.setattr(compiler, "_start_process", lambda texts: started.append(list(texts)))
-    texts = [DriverText(driver.path, "") for driver in drivers * 30][: compiler.MIN_DRIVERS * 3 - 1]
+    monkeypatch.setattr(compiler, "MIN_DRIVERS", 12)
+    texts = [DriverText(driver.path, "") for driver in drivers * 30][: 12 * 3 - 1]
     for cores, expected in ((1, 0), (2, 1), (8, 2)):
         monkeypatch.setattr(compiler, "most_threads", lambda cores=cores: cores)
         started.clear()

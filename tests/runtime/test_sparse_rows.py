@@ -22,6 +22,7 @@ from paddle_layers.runtime.memory.tensorfiles import read_tensors
 from paddle_layers.runtime.optimise import pending_steps as lazy_updates
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.testing.properties.cuda import ARCHITECTURES, Ptx
+from tests.fuzz.target import as_python
 
 NETWORK = """
 layer { name: "ids" type: "data" data { data_type: INT size: 40 } }
@@ -38,6 +39,13 @@ layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
 BY_ROWS = {"found.table", "seen.weight_0", "seen.weight_1"}
 OPTIMIZERS = sorted(registries["optimizer"])
 SLOW = pytest.mark.slow
+
+
+@pytest.fixture(autouse=True)
+def compiled_if_slow(request: pytest.FixtureRequest) -> Iterator[None]:
+    """The results are those of the dense way whoever computes them: only the slow tests compile all these kernels."""
+    with contextlib.nullcontext() if request.node.get_closest_marker("slow") else as_python():
+        yield
 
 
 def feeds(rng: np.random.Generator, rows: int = 4) -> dict[str, Any]:

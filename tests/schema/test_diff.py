@@ -25,6 +25,7 @@ from paddle_layers.codegen.compatibility import (
 
 from paddle_layers.cli.app import commands
 from paddle_layers.schema import layer_def_pb2 as pb
+from tests.each import each
 
 Mutation = Callable[[Any], Any]
 
@@ -344,8 +345,9 @@ OTHER_EXAMPLE = {"ExampleDef.inputs", "ExampleDef.attributes"}
 """With these it is another example, which is no change."""
 
 
-@pytest.mark.parametrize(("kind", "name"), FIELDS)
-def test_every_field_is_reported_or_irrelevant_for_a_reason(kind: str, name: str) -> None:
+@each("field", FIELDS)
+def test_every_field_is_reported_or_irrelevant_for_a_reason(field: tuple[str, str]) -> None:
+    kind, name = field
     key = f"{kind}.{name}"
     silent = (key in IRRELEVANT and key not in KEYS | OF_INPUTS) or key in OTHER_EXAMPLE
     assert noticed(kind, name, few()) != silent

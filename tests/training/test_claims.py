@@ -16,6 +16,8 @@ from paddle_layers.training.results.folders import MARK, claimed_folder
 from paddle_layers.training.results.records import read_records
 from tests.training.helpers import train, write
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 
 @pytest.mark.parametrize("options", [{}, {"resume": True}, {"overwrite": True}], ids=["new", "resume", "overwrite"])
 def test_a_second_training_into_a_folder_is_refused(tmp_path, options):

@@ -13,6 +13,8 @@ from paddle_layers.data.fitted_preprocessing import NOTHING, read_fitted
 from paddle_layers.training import evaluate, predict
 from tests.training.helpers import train
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 LABELS = """
 net {
   layer { name: "x" type: "data" data { shape: 2 } }
