@@ -276,18 +276,17 @@ class _Conversion:
             if isinstance(one, Mask) and one.ids is not None and node.operator not in _KEEP_MASKS:
                 self.known[one.ids.layer, "padding"] = True
         if self._foldable(node):
-            found = folded(
-                node, [one for one in inputs if one is None or isinstance(one, ConstantValue)], opset, self.budget
-            )
+            constants = [one for one in inputs if one is None or isinstance(one, ConstantValue)]
+            found = folded(node, constants, opset, self.budget)
             if found is not None:
                 self.outcome.folded.append(node)
                 return quantization.named(self.known, node, found)
         sample = repeated_constants.sample_of(node, inputs)
         if sample is not None:
-            constants = folded(sample.node, sample.inputs, opset, self.budget)
-            if constants is not None:
+            found = folded(sample.node, sample.inputs, opset, self.budget)
+            if found is not None:
                 self.outcome.folded.append(node)
-                return [repeated_constants.for_each_sample(one, sample.batch, node) for one in constants]
+                return [repeated_constants.for_each_sample(one, sample.batch, node) for one in found]
         if handler is None:
             raise NotSupported(_unknown(node))
         captured = {name: self.values[name] for name in node.captured}
@@ -307,8 +306,7 @@ class _Conversion:
             return [first] * len(node.outputs)
         if isinstance(first, SampleIndices) and first.offsets.ndim and node.operator in _OF_VALUES - {"Shape"}:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
-        scalar = shapes.moved_scalar(node, inputs)
-        if scalar is not None:
+        if (scalar := shapes.moved_scalar(node, inputs)) is not None:
             return [scalar]
         if isinstance(first, ConstantValue) and handler not in OF_CONSTANTS:
             raise NotSupported(f"input is {described(first)}, expected the output of a layer")
