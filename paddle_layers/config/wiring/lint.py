@@ -156,7 +156,8 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Diagn
 
 
 def _is_loss(setup: Setup) -> bool:
-    return setup.definition.has_loss or (setup.loss_weight is not None and any(setup.loss_weight))
+    losses = [output for output in setup.definition.outputs.values() if output.loss]
+    return bool(losses) or (setup.loss_weight is not None and any(setup.loss_weight))
 
 
 def _learns(node: Node, shared: Container[str | None]) -> bool:

@@ -32,6 +32,9 @@ class LayerDefinition(Definition, ABC):
     `networks` are examples of a layer that is only useful among others; one with `from_message` may have no functions.
     """
 
+    binding_order: list[Input]
+    inferable_names: frozenset[str]
+
     def __init__(
         self, name: str, owner: type, *, common: tuple[str, ...] = (), from_message: bool = False, **options: Any
     ) -> None:
@@ -193,11 +196,6 @@ class LayerDefinition(Definition, ABC):
         """Whether nothing has to read what it gives, since it gives nothing or costs only."""
         return all(output.loss for output in self.outputs.values())
 
-    @cached_property
-    def has_loss(self) -> bool:
-        """Whether an output is a loss."""
-        return any(output.loss for output in self.outputs.values())
-
     @property
     def is_composite(self) -> bool:
         """Whether it is made of other layers by a body."""
@@ -225,17 +223,6 @@ class LayerDefinition(Definition, ABC):
         if any(field.optional or field.repeatable for field in self.inputs.values()):
             return None
         return {name: (place,) for place, name in enumerate(self.inputs)}
-
-    @cached_property
-    def binding_order(self) -> list[Input]:
-        """The inputs in the order in which their axes are bound: `C...` is what remains after those of the others."""
-        return sorted(self.inputs.values(), key=lambda field: takes_what_is_left(field.axes))
-
-    @cached_property
-    def inferable_names(self) -> frozenset[str]:
-        """Axes and numbers whose values `@infer` may give."""
-        ids = (output.size for output in self.outputs.values() if output.size)
-        return frozenset({*self.axis_names, *self.numbers, REST, *ids})
 
     @cached_property
     def group_attribute(self) -> str | None:
@@ -375,10 +362,8 @@ class Binding(NamedTuple):
             name = axis.name
             if axis.rest and (name == REST or name in self.merged):
                 dims += self.sizes[REST] if name == REST else self.merged[name]
-            elif name == "1":
-                dims.append(1)
             else:
-                size = self.sizes[name]
+                size = 1 if name == "1" else self.sizes[name]
                 dims.append(size[item] if axis.per_item else size)
         return tuple(dims)
 

@@ -38,13 +38,10 @@ class Attribute(ABC, Generic[T]):
         deprecated: str = "",
     ) -> None:
         self.doc, self.default_from, self.aliases, self.deprecated = doc, default_from, aliases, deprecated
-        self.optional = optional
         self.default = None if optional and default is REQUIRED else default
-        self.name = ""
-        self.min: Any = None
-        self.max: Any = None
-        self.above: Any = None
-        self.below: Any = None
+        self.optional, self.name = optional, ""
+        no_limit: Any = None
+        self.min = self.max = self.above = self.below = no_limit
         self.options: tuple[str, ...] = ()
         self.option_docs: dict[str, str] = {}
         self.axis: str | None = None
@@ -137,11 +134,9 @@ class Attribute(ABC, Generic[T]):
     @cached_property
     def limits(self) -> tuple[float, float]:
         """The least and the greatest legal number: next to an exclusive limit, the adjacent integer or float."""
-        above, below = self.above, self.below
-        if above is not None:
-            above = math.floor(above) + 1 if self.type == "INT" else math.nextafter(above, math.inf)
-        if below is not None:
-            below = math.ceil(below) - 1 if self.type == "INT" else math.nextafter(below, -math.inf)
+        whole, above, below = self.type == "INT", self.above, self.below
+        above = None if above is None else math.floor(above) + 1 if whole else math.nextafter(above, math.inf)
+        below = None if below is None else math.ceil(below) - 1 if whole else math.nextafter(below, -math.inf)
         least, most = (self.min, above, -math.inf), (self.max, below, math.inf)
         return max(one for one in least if one is not None), min(one for one in most if one is not None)
 
@@ -154,8 +149,7 @@ class Attribute(ABC, Generic[T]):
         Returns:
             The error as a sentence; None within the range.
         """
-        least, most = self.limits
-        if least <= value <= most:  # never with NaN
+        if self.limits[0] <= value <= self.limits[1]:  # never with NaN
             return None
         return f"`{self.name}` is {value}, must be {self.range_text() or 'a number'}"
 
@@ -347,8 +341,7 @@ class _Items(Attribute[tuple[T, ...]]):
     def __init__(self, doc: str, *, min_items: int = 0, max_items: int | None = None, **options: Any) -> None:
         ranges = {name: options.pop(name, None) for name in ("min", "max", "above", "below")}
         super().__init__(doc, **options)
-        for name, limit in ranges.items():
-            setattr(self, name, limit)
+        vars(self).update(ranges)
         self.min_items, self.max_items = min_items, max_items
 
 
