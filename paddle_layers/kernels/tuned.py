@@ -144,7 +144,7 @@ def tuned(
     separate launches. The axes of its target are rows, channels, positions.
 
     A kernel may compute several functions at once, which share intermediate results: `joint` names those that run
-    before `function`, and the kernel requests all of their targets. It runs in place of the last one. Gradients are
+    before `function`, and the kernel requests all of their targets. It runs instead of the last one. Gradients are
     always added to the targets, which are zero before; the kernel has no `accumulate`. It is not selected in recurrent
     groups.
 

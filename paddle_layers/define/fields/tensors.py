@@ -20,7 +20,7 @@ class Field:
         self.axes: tuple[Axis, ...] = parse_axes(axes)
         self.has_fixed_rank = has_fixed_rank(self.axes)
         self.axis_names = tuple(axis.name for axis in self.axes)
-        # Most tensors: every axis has a size of its own. What follows from it is used for every layer of a network.
+        # Most tensors: every axis has a separate size. What follows from it is used for every layer of a network.
         self.is_plain = not any(axis.rest or axis.per_item or axis.name == "1" for axis in self.axes)
         self.name = ""
         self.owner: type = object

@@ -80,7 +80,7 @@ def _tuned_kernel(scope: OperationScope, function: Function, item: int | None) -
 
 
 def joint_functions(scope: OperationScope, function: Function) -> tuple[str, ...]:
-    """Functions that one tuned kernel computes together with this one; empty if there is none."""
+    """Functions that one tuned kernel computes together with this one; empty where no kernel does."""
     place = (scope.op.layer.name, function.name, scope.device)
     # Every selection is recorded, and repeated for batches of other sizes: most functions need none.
     if not has_tuned(*place) or not any(kernel.joint for kernel in tuned_kernels(*place)):
