@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from .definitions.definition import LOADING
 from .definitions.layers import Binding, LayerDefinition
 from .definitions.registry import registries
-from .fields.axes import REST, takes_what_is_left
-from .fields.tensors import Input
 from .fields.types import Type
 from .inference import bind_axes
 
@@ -78,17 +76,6 @@ class DerivedLayer(LayerDefinition):
             return None
         least = len(x.axes) - 1 - (len(rest) if not x.axes[0].rest else 0)
         return x.seq, least, MANY_AXES if rest else least
-
-    @cached_property
-    def binding_order(self) -> list[Input]:
-        """The inputs in the order in which their axes are bound: `C...` is what remains after those of the others."""
-        return sorted(self.inputs.values(), key=lambda field: takes_what_is_left(field.axes))
-
-    @cached_property
-    def inferable_names(self) -> frozenset[str]:
-        """Axes and numbers whose values `@infer` may give."""
-        ids = (output.size for output in self.outputs.values() if output.size)
-        return frozenset({*self.axis_names, *self.numbers, REST, *ids})
 
     def bind_axes(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
         """Sizes of all axes and types of the outputs. Raises `ShapeError`."""

@@ -347,9 +347,9 @@ def given_sizes(layer: LayerDefinition, bound: Mapping[str, Any], found: Any) ->
         free = sorted(layer.axis_names - bound.keys() - {*layer.groups, *layer.groups.values()})
         wanted = ", ".join(f'"{name}": ...' for name in free or ["K"])
         raise error(f"returns {brief(found)}; it must return a dict of sizes, {{{wanted}}}")
-    known = layer.inferable_names
+    known = layer.axis_names
     for name, size in found.items():
-        if name not in known:
+        if name not in known and name not in (known := _inferable_names(layer)):
             raise error(f"returns a size for the unknown axis `{name}`{suggestion(str(name), known)}")
         if type(size) is not int and not _is_size(size):
             raise error(f"returns {brief(size)} for axis {name}; sizes must be integers (use `//` instead of `/`)")
@@ -358,6 +358,11 @@ def given_sizes(layer: LayerDefinition, bound: Mapping[str, Any], found: Any) ->
     if layer.numbers and (missing := sorted(layer.numbers.keys() - found.keys())):
         raise error(f"returns no value for the Numbers `{missing[0]}`")
     return found
+
+
+def _inferable_names(layer: LayerDefinition) -> set[str]:
+    """All that `@infer` may give: axes, numbers, and the numbers of ids of the outputs."""
+    return {*layer.axis_names, *layer.numbers, REST, *(one.size for one in layer.outputs.values() if one.size)}
 
 
 def _is_size(size: Any) -> bool:

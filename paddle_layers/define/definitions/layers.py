@@ -32,9 +32,6 @@ class LayerDefinition(Definition, ABC):
     `networks` are examples of a layer that is only useful among others; one with `from_message` may have no functions.
     """
 
-    binding_order: list[Input]
-    inferable_names: frozenset[str]
-
     def __init__(
         self, name: str, owner: type, *, common: tuple[str, ...] = (), from_message: bool = False, **options: Any
     ) -> None:
@@ -138,9 +135,9 @@ class LayerDefinition(Definition, ABC):
             names |= {group, group.lower(), f"{group}_start", "before", "after", "before_of"}
         names |= {f"{row}_start" for row in self.groups}
         for name, field in self.inputs.items():
-            if {"SPARSE", "SPARSE_INT"} & set(field.kinds):
-                names |= {f"{name}_start", f"{name}_id", f"{name}_value"}
-            names |= {f"{name}_used_{part}" for part in ("id", "start", "row", "value", "entry")}
+            own = ("start", "id", "value") if {"SPARSE", "SPARSE_INT"} & set(field.kinds) else ()
+            used = ("used_id", "used_start", "used_row", "used_value", "used_entry")
+            names |= {f"{name}_{part}" for part in (*own, *used)}
         for name in self.entries:
             names |= {f"{name}_{part}" for part in ("id", "value", "used_id", "used_start", "used_row", "used_entry")}
         return names | {"training", "key"}
@@ -223,6 +220,11 @@ class LayerDefinition(Definition, ABC):
         if any(field.optional or field.repeatable for field in self.inputs.values()):
             return None
         return {name: (place,) for place, name in enumerate(self.inputs)}
+
+    @cached_property
+    def binding_order(self) -> list[Input]:
+        """The inputs in the order in which axes are bound: `C...` is what remains after those of the others."""
+        return sorted(self.inputs.values(), key=lambda field: takes_what_is_left(field.axes))
 
     @cached_property
     def group_attribute(self) -> str | None:
@@ -354,16 +356,14 @@ class Binding(NamedTuple):
         names = field.axis_names
         has_rows = bool(names) and names[0] in self.levels and names[0] != REST
         if field.is_plain:
-            return tuple(map(self.sizes.__getitem__, names[1:] if has_rows else names))
-        dims: list[int] = []
-        if has_rows and field.axes[0].rest:
-            dims += self.merged[field.axes[0].name]
-        for axis in field.axes[1:] if has_rows else field.axes:
+            return tuple(map(self.sizes.__getitem__, names[has_rows:]))
+        dims: list[int] = list(self.merged[names[0]]) if has_rows and field.axes[0].rest else []
+        for axis in field.axes[has_rows:]:
             name = axis.name
             if axis.rest and (name == REST or name in self.merged):
                 dims += self.sizes[REST] if name == REST else self.merged[name]
             else:
-                size = 1 if name == "1" else self.sizes[name]
+                size: Any = 1 if name == "1" else self.sizes[name]
                 dims.append(size[item] if axis.per_item else size)
         return tuple(dims)
 
