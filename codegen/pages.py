@@ -11,8 +11,8 @@ import jinja2
 
 from paddle_layers.config import render_text
 from paddle_layers.config.binding.headers import HeaderField, spec
+from paddle_layers.config.diagnostics.explanation import Explanation
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
-from paddle_layers.config.diagnostics.rendering import Explanation
 from paddle_layers.config.files import examine_network
 from paddle_layers.config.trainingfiles import read_training
 from paddle_layers.define import Definition, LayerDefinition

@@ -6,7 +6,7 @@ nothing else, and that the corrected one reports nothing.
 
 from __future__ import annotations
 
-from .rendering import (
+from .explanation import (
     CARRIED,
     COST,
     FC,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .rendering import NET, NET_WITH_FC, OPTIMIZER, SOURCE, TESTED, Explanation, X
+from .explanation import NET, NET_WITH_FC, OPTIMIZER, SOURCE, TESTED, Explanation, X
 
 WORDS = 'net { layer { name: "x" type: "data" data { data_type: INT size: 9 seq_nested_level: 1 } } }\n'
 
