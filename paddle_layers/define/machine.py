@@ -73,9 +73,4 @@ def gc_paused(call: Callable[[], R]) -> R:
         return call()
     finally:
         if was_enabled:
-            # The next collection would walk all new objects, which live on (10 of 190 ms for 10,000 layers). These two
-            # calls move them to the oldest generation instead; objects that a program has frozen stay frozen.
-            if not gc.get_freeze_count():
-                gc.freeze()
-                gc.unfreeze()
             gc.enable()
