@@ -177,7 +177,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "error = target[n, c] - x[n, c]",
     ): "neither the absolute error nor its square has a sign",
     (
-        "confusion_matrix_share",
+        "precision_recall_share",
         "if ignore_label is not None and label[n, i] == ignore_label:",
         "if label[n, i] == ignore_label:",
     ): FOLDED,

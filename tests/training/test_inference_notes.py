@@ -97,11 +97,11 @@ def test_predictions_of_images_have_their_files(tmp_path, monkeypatch):
     assert arrow.read_table("found.parquet").column("file").to_pylist() == files
 
 
-def test_lines_of_sequences_have_the_file_of_their_sample(tmp_path):
+def test_lines_of_sequences_have_the_row_and_the_file_of_their_sample(tmp_path):
     steps = Values({"y": np.zeros((3, 1), np.float32)}, starts={"y": (np.array([0, 2, 3]),)}, files=["a.png", "b.png"])
     with open_sink(tmp_path / "y.csv") as sink:
         sink.write(steps)
-    assert (tmp_path / "y.csv").read_text() == "row,file,y\n0,a.png,0\n1,a.png,0\n2,b.png,0\n"
+    assert (tmp_path / "y.csv").read_text() == "row,file,y\n0,a.png,0\n0,a.png,0\n1,b.png,0\n"
     named = Values({"file": np.zeros((1, 1), np.float32)}, files=["a.png"])
     with pytest.raises(DataError, match="a value is named `file`"), open_sink(tmp_path / "z.csv") as sink:
         sink.write(named)
