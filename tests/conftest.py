@@ -52,8 +52,9 @@ def as_python() -> Iterator[None]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _as_python_in_folders_of_results(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Of a module, so that its other fixtures do not compile either."""
-    with running_as_python() if request.path.parent.name in OF_RESULTS else nullcontext():
+    """Of a module, so that its other fixtures do not compile either; runs of slow tests compile, as these train."""
+    usual = "not slow" in request.config.getoption("markexpr")
+    with running_as_python() if usual and request.path.parent.name in OF_RESULTS else nullcontext():
         yield
 
 
