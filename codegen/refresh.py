@@ -19,7 +19,7 @@ from paddle_layers.define import registries
 from paddle_layers.runtime.plan.dry_run import footprint
 
 from .benchmark_page import benchmark_files
-from .network_page import picture
+from .network_picture import picture
 from .reference import write_reference
 from .stubs import stub_text
 

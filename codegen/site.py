@@ -31,7 +31,7 @@ from paddle_layers.define.output_folders import copy_files
 from paddle_layers.runtime.plan.dry_run import footprint
 
 from .markdown import cell_code
-from .network_page import picture
+from .network_picture import picture
 from .pages import FILES, render, source_place
 from .python_pages import FOLDER as PYTHON
 from .python_pages import SETTINGS as PYTHON_SETTINGS

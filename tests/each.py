@@ -23,7 +23,7 @@ def each(argument: str, cases: Iterable[Any], *, ids: Callable[[Any], str] = str
             for value in values:
                 try:
                     test(**fixtures, **{argument: value})
-                except Exception as error:
+                except Exception as error:  # raised below, when the other cases have run
                     error.add_note(f"{argument}: {ids(value)}")
                     failures.append(error)
             if len(failures) == 1:
@@ -32,7 +32,8 @@ def each(argument: str, cases: Iterable[Any], *, ids: Callable[[Any], str] = str
                 raise ExceptionGroup(f"{len(failures)} of {len(values)} cases of {argument}", failures)
 
         parameters = inspect.signature(test).parameters.values()
-        checked.__signature__ = inspect.Signature([one for one in parameters if one.name != argument])  # type: ignore[attr-defined]
+        fixtures = [one for one in parameters if one.name != argument]
+        vars(checked)["__signature__"] = inspect.Signature(fixtures)  # from which pytest takes the fixtures
         return checked
 
     return decorate

@@ -65,7 +65,7 @@ def show_times(network: Network, phase: str, batch_size: int, svg: Path | None) 
     times, peaks = _measured(network, phase, batch_size)
     _print_times(network, phase, batch_size, times, peaks)
     if svg is not None:
-        from paddle_layers.codegen.network_page import picture
+        from paddle_layers.codegen.network_picture import picture
         from paddle_layers.runtime.plan.dry_run import footprint
 
         seconds: dict[str, dict[str, float]] = {}

@@ -6,7 +6,7 @@ import re
 import xml.etree.ElementTree as ET
 from itertools import pairwise
 
-from paddle_layers.codegen.network_page import picture, runs
+from paddle_layers.codegen.network_picture import picture, runs
 
 import paddle_layers as pl
 from paddle_layers.runtime.plan.dry_run import footprint

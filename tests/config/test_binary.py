@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError, loads
-from paddle_layers.config.checking import FORMATS, converted, read_message, written
+from paddle_layers.config.conversion import FORMATS, converted, read_message, written
 from paddle_layers.config.diagnostics.diagnostic import Source
 from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.syntax import read

@@ -11,7 +11,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import loads_training
 from paddle_layers.config.binding.expressions import ExpressionError, assignment, pieces
-from paddle_layers.config.checking import read_message, written
+from paddle_layers.config.conversion import read_message, written
 from paddle_layers.config.parameters import parameter_names, shared_names
 from paddle_layers.config.wiring.nodes import all_settings
 

@@ -14,7 +14,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.config import Node, format_text
-from paddle_layers.config.checking import converted
+from paddle_layers.config.conversion import converted
 from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.runtime.graph.building import parameter_shapes as all_shapes
 from tests.selection import later_unless_changed

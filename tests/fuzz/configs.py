@@ -24,7 +24,7 @@ from paddle_layers.config import (
     render_json,
     render_text,
 )
-from paddle_layers.config.checking import written
+from paddle_layers.config.conversion import written
 from paddle_layers.config.diagnostics.diagnostic import Source
 from paddle_layers.config.diagnostics.report import DiagnosticReport
 from paddle_layers.config.reading.fields import BLOCK, LIST, Fields

@@ -85,6 +85,9 @@ def loaded_by(code: str, tmp_path: Path) -> list[str]:
 
 def test_import_is_light(tmp_path: Path) -> None:
     assert loaded_by("import paddle_layers as pl; pl.load; pl.registry['fc'].definition", tmp_path) == []
+    # Help and completion need no layer, and protobuf is 54 modules.
+    code = "import sys\nimport paddle_layers as pl; pl.load\nprint('google.protobuf' in sys.modules)"
+    assert output_of(code, tmp_path) == ["False"]
 
 
 def test_validate_is_light(tmp_path: Path) -> None:

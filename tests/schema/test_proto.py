@@ -14,7 +14,7 @@ from paddle_layers.codegen.proto import SCHEMA, proto_text, write_protos
 
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
-from paddle_layers.config.checking import read_message
+from paddle_layers.config.conversion import read_message
 from paddle_layers.config.writing.descriptors import TYPED, config_files, message_name
 from paddle_layers.define import registries
 from paddle_layers.schema import layer_def_pb2

@@ -117,7 +117,7 @@ def convert(source: Path, target: Path, overwrite: bool) -> None:
     The extension selects the format: text (.textproto), JSON (.json) or binary (.binpb). JSON and binary files have no
     comments. A training file still refers to the same network file.
     """
-    from paddle_layers.config.checking import FORMATS, converted
+    from paddle_layers.config.conversion import FORMATS, converted
 
     from ..files import replace_file
 

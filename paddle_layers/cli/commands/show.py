@@ -104,7 +104,7 @@ def _show_layers(file: str, phase: str | None, batch_size: int, device: str, svg
     if svg is None:
         _print_table(network, costs, batch_size)
         return
-    from paddle_layers.codegen.network_page import picture
+    from paddle_layers.codegen.network_picture import picture
 
     replace_file(svg, picture(network, costs).encode())
     echo(f"wrote {svg}", err=True)

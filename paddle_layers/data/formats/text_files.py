@@ -64,16 +64,17 @@ class Coding(NamedTuple):
         """Read the strings of a field as lines. Raises `DataError`."""
         column = dataset.raw[field]
         assert isinstance(column, WordColumn), "strings"
-        if isinstance(column.cells, StoredColumn) and self.names:
-            read = partial(self.column, place=lambda _: dataset.origin)
-            found: Any = column.cells.then(read, (), np.int64, level=1)
+        cells = column.cells
+        if self.tokenizer is None and self.ids is None:
+            dataset.raw[field] = WordColumn(cells, text=self.vocabulary)
+            return
+        found: Any
+        if isinstance(cells, StoredColumn):
+            found = cells.then(partial(self.column, place=lambda _: dataset.origin), (), np.int64, level=1)
         else:
-            found = self.column(column.cells, dataset.place)  # type: ignore[arg-type]
-        if isinstance(found, WordColumn):
-            dataset.raw[field] = found
-        else:
-            del dataset.raw[field]
-            dataset.fields[field], dataset.words[field] = found, tuple(self.names)
+            found = self.column(cells, dataset.place)
+        del dataset.raw[field]
+        dataset.fields[field], dataset.words[field] = found, tuple(self.names)
 
 
 def _unknown_name(place: str, what: str, name: str, known: Mapping[str, int], remedy: str) -> DataError:

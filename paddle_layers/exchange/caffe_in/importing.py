@@ -18,7 +18,7 @@ from paddle_layers.config.network import Network
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
-from ..weights import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
+from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from .binary import Weights, read_mean, read_model, weights_of
 from .conversion import Conversion
 from .layers import Fields, NetState

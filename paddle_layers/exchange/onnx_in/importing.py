@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from paddle_layers.config import Network
 from paddle_layers.runtime import Net
 
-from ..weights import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
+from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from .conversion import Outcome, convert
 from .graph_inputs import fix_sizes
 from .layers import ImportedLayer

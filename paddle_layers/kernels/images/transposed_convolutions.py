@@ -5,6 +5,8 @@ Input and output are exchanged. For images of one pixel it is a matrix product.
 
 from __future__ import annotations
 
+from functools import partial
+
 from paddle_layers.kernels.dense.fully_connected import fc_dweight, fc_dx, fc_y, tiles
 from paddle_layers.kernels.primitives.compile_options import compiled
 from paddle_layers.kernels.tuned import tuned
@@ -28,36 +30,22 @@ def matrix(values):
     return values.reshape((values.shape[0], values.size // max(values.shape[0], 1)))
 
 
-@tuned(
-    "conv_trans",
-    "conv_trans_y",
-    items=lambda N, D, A, B: tiles(N, D * A * B),
-    work=operations,
-    least=MIN_WORK,
-    when=one_pixel,
-)
+of_pixels = partial(tuned, "conv_trans", work=operations, least=MIN_WORK, when=one_pixel)
+
+
+@of_pixels("conv_trans_y", items=lambda N, D, A, B: tiles(N, D * A * B))
 @compiled
 def pixel_y(first, last, y, x, weight):
     fc_y(first, last, matrix(y), matrix(x), matrix(weight), False)
 
 
-@tuned(
-    "conv_trans", "conv_trans_dx", items=lambda N, C: int(tiles(N, C)), work=operations, least=MIN_WORK,
-    when=one_pixel,
-)  # fmt: skip
+@of_pixels("conv_trans_dx", items=lambda N, C: int(tiles(N, C)))
 @compiled
 def pixel_dx(first, last, dx, dy, weight, accumulate):
     fc_dx(first, last, matrix(dx), matrix(dy), matrix(weight), accumulate)
 
 
-@tuned(
-    "conv_trans",
-    "conv_trans_dweight",
-    items=lambda C, D, A, B: tiles(C, D * A * B),
-    work=operations,
-    least=MIN_WORK,
-    when=one_pixel,
-)
+@of_pixels("conv_trans_dweight", items=lambda C, D, A, B: tiles(C, D * A * B))
 @compiled
 def pixel_dweight(first, last, dweight, dy, x, accumulate):
     fc_dweight(first, last, matrix(dweight), matrix(x), matrix(dy), accumulate)
