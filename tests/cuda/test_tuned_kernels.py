@@ -187,6 +187,18 @@ def test_point_functions_stay_where_they_are_faster(function, sizes, faster):
     assert (call_by_name(kernel.work, sizes) >= gemm.MIN_WORK) is faster
 
 
+@pytest.mark.parametrize("function", ["fc_y", "fc_dx", "fc_dweight", "conv_y", "conv_dx", "matmul_y"])
+def test_the_width_of_tiles_is_that_of_the_kernel_for_batches_of_all_sizes(function):
+    layer = function.partition("_")[0]
+    load_kernels(layer, "cuda")
+    (kernel,) = tuned_kernels(layer, function, "cuda")
+    sizes = dict.fromkeys(["N", "C_i", "K", "D", "B", "M", "P", "Q", "H", "W"], 64) | {"A": 1, "groups": 1}
+    for sizes["N"] in (1, 64):
+        # Four times as many tiles of half the width, even where another width would be selected for the batch.
+        counts = [call_by_name(kernel.items, sizes | {"bits": bits}) for bits in (4, 5, 6)]
+        assert counts[0] >= 2 * counts[1] >= 4 * counts[2] > 0
+
+
 def test_images_too_large_for_the_tables_stay_with_the_point_functions():
     sizes = {"C": 3, "H": 512, "W": 512, "K": 4, "D": 3, "A": 1, "B": 1, "P": 512, "Q": 512}
     assert convolutions.fits(N=1000, **sizes)

@@ -28,6 +28,7 @@ Arrays are indexed by `flat`, which avoids numba's check for negative indices: t
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -79,15 +80,16 @@ MIN_WORK = 1 << 20
 """Multiplications that point functions do while every multiprocessor does an iteration: 500 in each of 2100 cycles."""
 
 
-def blocks(rows: int, columns: int, _depth: int, matrices: int = 1) -> int:
+def blocks(rows: int, columns: int, bits: int, matrices: int = 1) -> int:
     """Number of tiles that cover all matrices of the result."""
-    return matrices * int(tiles(rows, columns, bits_of(rows, columns)))
+    return matrices * int(tiles(rows, columns, bits))
 
 
 def work_per_iteration(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
     """Multiplications per iteration: one slab on every multiprocessor; the epilogue of a tile costs two."""
-    slabs = -(-depth * 2 ** int(bits_of(rows, columns)) // SLAB)
-    iterations = -(-blocks(rows, columns, depth, matrices) // MULTIPROCESSORS) * (slabs + 2)
+    bits = int(bits_of(rows, columns))
+    slabs = -(-depth * 2**bits // SLAB)
+    iterations = -(-blocks(rows, columns, bits, matrices) // MULTIPROCESSORS) * (slabs + 2)
     return matrices * rows * columns * depth // max(iterations, 1)
 
 
@@ -118,6 +120,21 @@ def of_product(shape: Callable[..., tuple[int, ...]], number: Callable[..., int]
     return of_sizes
 
 
+def blocks_of(shape: Callable[..., tuple[int, ...]]) -> Callable[..., int]:
+    """The blocks of a product, as a function of the constant `bits` of its kernel and the sizes that `shape` requests.
+
+    The width is that of the rows for which the kernel was selected: `bits_of` the rows of another batch may differ.
+    """
+
+    def of_sizes(bits: int, *sizes: int) -> int:
+        rows, columns, _, *matrices = shape(*sizes)
+        return blocks(rows, columns, bits, *matrices)
+
+    requested = inspect.signature(of_sizes).parameters["bits"], *inspect.signature(shape).parameters.values()
+    vars(of_sizes)["__signature__"] = inspect.Signature(requested)
+    return of_sizes
+
+
 def tuned_product(
     layer: str, function: str, shape: Callable[..., tuple[int, ...]], when: Callable[..., bool] | None = None
 ) -> Callable[[Any], Any]:
@@ -134,7 +151,7 @@ def tuned_product(
         A decorator, as that of `tuned`.
     """
     return tuned(
-        layer, function, device="cuda", items=of_product(shape, blocks), work=of_product(shape, work_per_iteration),
+        layer, function, device="cuda", items=blocks_of(shape), work=of_product(shape, work_per_iteration),
         least=MIN_WORK, when=when, threads=THREADS,
         folded={"bits": of_product(shape, lambda rows, columns, *_: bits_of(rows, columns))},
     )  # fmt: skip
