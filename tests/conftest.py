@@ -17,8 +17,11 @@ from tests.selection import shard, summary
 # A run judges the change, not the luck of its random numbers; `--hypothesis-profile default` looks further.
 settings.register_profile("repeatable", derandomize=True)
 settings.load_profile("repeatable")
-OF_RESULTS = {"config", "data", "exchange"}
-"""Folders with tests of what is computed, independent of how: they run `as_python`."""
+OF_RESULTS = {"config", "data", "exchange", "training"}
+"""Folders with tests of what is computed, independent of how: they run `as_python`.
+
+But for modules with `COMPILED`: equal bits are a property of kernels, and Python takes longer for long trainings.
+"""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -54,7 +57,8 @@ def as_python() -> Iterator[None]:
 def _as_python_in_folders_of_results(request: pytest.FixtureRequest) -> Iterator[None]:
     """Of a module, so that its other fixtures do not compile either; runs of slow tests compile, as these train."""
     usual = "not slow" in request.config.getoption("markexpr")
-    with running_as_python() if usual and request.path.parent.name in OF_RESULTS else nullcontext():
+    of_results = request.path.parent.name in OF_RESULTS and not getattr(request.module, "COMPILED", False)
+    with running_as_python() if usual and of_results else nullcontext():
         yield
 
 

@@ -77,6 +77,11 @@ def is_changed(layer: str) -> bool:
     return layer in _concerned()[0]
 
 
+def is_touched(layer: str) -> bool:
+    """Whether a file of a layer changed, be it shared with others."""
+    return not changed_files().isdisjoint(files_of(layer))
+
+
 @functools.cache
 def _concerned() -> tuple[frozenset[str], frozenset[str]]:
     """Layers with a changed module or tuned kernel, and layers with another changed file, which many may share."""

@@ -34,7 +34,7 @@ from tests.selection import later_unless_changed
 
 FUZZER = later_unless_changed(__file__, *map(str, Path(program.__file__).parent.glob("*.py")))
 """Marks of tests of the fuzzer itself, which `.ci/run` runs, too."""
-NEW = {"passes": 5, "checkpoint": 60, "editor": 25, "training-text": 60, "training-json": 60}
+NEW = {"passes": 5, "sizes": 40, "checkpoint": 60, "editor": 25, "training-text": 60, "training-json": 60}
 """New cases of targets that are slower than the others, of which there are 150."""
 
 

@@ -123,7 +123,7 @@ def test_schema_is_valid_and_says_what_everything_is(kind: str) -> None:
         assert all(field["description"] for field in definition["properties"].values())
 
 
-@pytest.mark.parametrize("share", [5, pytest.param(1, marks=(pytest.mark.slow, pytest.mark.later))])
+@pytest.mark.parametrize("share", [10, pytest.param(1, marks=(pytest.mark.slow, pytest.mark.later))])
 def test_valid_networks_are_accepted(network_schema: Any, share: int) -> None:
     for text in list(sources())[::share]:
         config = as_json(text)
@@ -137,7 +137,7 @@ def test_training_files_are_accepted(path: Path, training_schema: Any) -> None:
     assert not list(training_schema.iter_errors(as_json(path.read_text())))
 
 
-@pytest.mark.parametrize("count", [300, pytest.param(1000, marks=(pytest.mark.slow, pytest.mark.later))])
+@pytest.mark.parametrize("count", [150, pytest.param(1000, marks=(pytest.mark.slow, pytest.mark.later))])
 def test_verdicts_agree_on_mutants(network_schema: Any, count: int) -> None:
     rng = random.Random(count)
     corpus = list(sources())

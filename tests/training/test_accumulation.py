@@ -11,6 +11,8 @@ import paddle_layers as pl
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
 from tests.training.helpers import train
 
+COMPILED = True
+
 pytestmark = pytest.mark.usefixtures("as_python")
 
 ROWS, NORMALIZATIONS = 12, ("VALID", "FULL", "BATCH_SIZE", "NONE")

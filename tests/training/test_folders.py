@@ -14,6 +14,8 @@ from paddle_layers.training import TrainingError
 from paddle_layers.training.results.folders import MARK
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 
+COMPILED = True
+
 TEXT = NETWORK + SOURCES + SETTINGS
 
 

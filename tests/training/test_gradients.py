@@ -8,6 +8,8 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.runtime.batch.values import Csr
 
+COMPILED = True
+
 TEXT = Path(__file__).parents[2] / "docs" / "examples" / "text"
 WORDS, SUBJECTS, H = 92, 4, 1e-5
 LENGTHS = {"varying": [3, 1, 5, 2], "some empty": [0, 4, 0, 2, 0], "one": [1], "all empty": [0, 0, 0]}

@@ -9,6 +9,8 @@ from paddle_layers.training.results.records import read_records
 
 from .helpers import NETWORK, SETTINGS, SOURCES, train, write
 
+COMPILED = True
+
 pytestmark = pytest.mark.usefixtures("as_python")
 
 STEPS, TEST, SAVE = 12, 4, 3

@@ -17,6 +17,8 @@ from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.runtime.passes import optimizer_in_backward, without
 from tests.training.helpers import write
 
+COMPILED = True
+
 TEXT = """
 layer { name: "x" type: "data" data { shape: [1, 9, 9] } }
 layer { name: "label" type: "data" data { data_type: INT size: 4 } }

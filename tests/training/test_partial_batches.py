@@ -5,6 +5,8 @@ import pytest
 
 import paddle_layers as pl
 
+COMPILED = True
+
 CLASSES = """
 layer { name: "x" type: "data" data { shape: 4 } }
 layer { name: "l" type: "data" data { data_type: INT size: 300 } }

@@ -20,6 +20,8 @@ from paddle_layers.training.results.records import read_records
 from tests.training import helpers as small
 from tests.training.helpers import Losses
 
+COMPILED = True
+
 IMAGES = """
 net {
   name: "images"
