@@ -46,6 +46,8 @@ SLOW = {
         "plugins.md",
         "recurrent-networks.md",
         "runs-and-sweeps.md",
+        "tables.md",
+        "training-recipes.md",
         "use-your-own-data.md",
         "write-a-layer.md",
         "write-a-loss.md",
