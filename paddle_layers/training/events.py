@@ -100,6 +100,14 @@ class Events:
         for listener in self._listeners[type(event)]:
             listener(event)
 
+    def close(self) -> None:
+        """Remove all listeners.
+
+        They hold this object, too: without the reference cycle, files of data are closed at the end of a training and
+        not when the garbage collector runs.
+        """
+        self._listeners.clear()
+
 
 class Best(NamedTuple):
     """The best validation (or test) according to `save_best`: the steps before it, and its results."""

@@ -206,8 +206,9 @@ class TrainingLoop:
         )
 
     def close(self) -> None:
-        """Close the logs, however the training has ended."""
+        """Close the logs and remove the listeners, however the training has ended."""
         self._metrics.close()
+        self._events.close()
 
     def _data(self) -> list[Batches | Stream]:
         return [self._job.train, *self._job.monitored.batches, *self._job.final.batches]

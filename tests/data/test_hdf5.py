@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
+import paddle_layers as pl
 from paddle_layers.data import Batches, DataError, Dataset
 from paddle_layers.define import registries
 
@@ -188,3 +191,27 @@ def test_a_damaged_chunk_is_told_and_left_out(tmp_path):
     batches = Batches(opened(tmp_path, "a.h5"), 20, skip=True, shuffle=False)
     assert batches.take()["label"].tolist() == LABEL[[*range(5), *range(10, 20)]].tolist()
     assert sorted(batches.bad) == [5, 6, 7, 8, 9]
+
+
+def test_the_files_are_closed_at_the_end_of_a_training(tmp_path):
+    write(tmp_path / "a.h5")
+    text = """
+    net {
+      layer { name: "x" type: "data" data { shape: 3 } }
+      layer { name: "label" type: "data" data { data_type: INT size: 4 } }
+      layer { name: "scores" type: "fc" input: "x" fc { size: 4 } }
+      layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
+    }
+    steps: 2
+    test { every: 1 }
+    source { type: "hdf5" hdf5 { file: "FOLDER/a.h5" } split { validation: 0.2 } }
+    optimizer { type: "sgd" learning_rate: 0.1 }
+    callback { type: "save_best" }
+    """
+    gc.disable()  # a reference cycle would close them at some time
+    others = h5py.h5f.get_obj_count()
+    try:
+        pl.train(text.replace("FOLDER", str(tmp_path)), output=tmp_path / "out")
+        assert h5py.h5f.get_obj_count() == others
+    finally:
+        gc.enable()
