@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Array, GapColumn, Rows, SequenceColumn, Vocabulary, WordColumn, gather
+from .columns import GapColumn, Rows, SequenceColumn, Vocabulary, WordColumn, gather
 from .dataset import Dataset
 from .lazy_columns import StoredColumn
 from .names import aligned, check_same_names, listed_names
@@ -241,7 +241,8 @@ def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[fl
     for column, rows in parts:
         values = column.values
         items = rows if column.starts is None else gather(column.starts, rows)[0]
-        for chosen in values.parts(items) if isinstance(values, StoredColumn) else [values[items]]:
+        for part in values.parts(items) if isinstance(values, StoredColumn) else [values[items]]:
+            chosen = part.data if isinstance(part, SequenceColumn) else part
             there = ~np.isnan(chosen)
             counts += there.sum(axis=0)
             totals += np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)
@@ -315,7 +316,7 @@ def _in_order(dataset: Dataset, name: str, column: GapColumn, learned: FittedPre
 
 def _chosen(values: Any, places: list[int]) -> Any:
     if isinstance(values, StoredColumn):
-        return values.then(lambda read: read[:, places], (len(places),), values.dtype)
+        return values.then(partial(_chosen, places=places), (len(places),), values.dtype, values.level)
     if isinstance(values, SequenceColumn):
         return SequenceColumn(_chosen(values.data, places), values.starts)
     return values[:, places]
@@ -380,12 +381,14 @@ def _filled(column: GapColumn, means: Sequence[float], dataset: Dataset, name: s
         raise DataError(f"{dataset.origin}: field `{name}` has {width} columns, but {len(means)} in the training data")
     if isinstance(values, StoredColumn):
         fill = partial(_without_gaps, means=means, marked=column.marked)
-        return values.then(fill, (width + len(column.marked),), float)
+        return values.then(fill, (width + len(column.marked),), float, values.level)
     filled = _without_gaps(values, means, column.marked)
     return filled if column.starts is None else SequenceColumn(filled, column.starts)
 
 
-def _without_gaps(values: Array, means: Sequence[float], marked: Sequence[int]) -> Array:
+def _without_gaps(values: Any, means: Sequence[float], marked: Sequence[int]) -> Any:
+    if isinstance(values, SequenceColumn):
+        return SequenceColumn(_without_gaps(values.data, means, marked), values.starts)
     missing = np.isnan(values)
     filled = np.where(missing, np.asarray(means, np.float64), values)
     return np.hstack([filled, missing[:, marked].astype(filled.dtype)]) if marked else filled

@@ -41,6 +41,7 @@ class StoredColumn:
         shape: Shape of a row.
         dtype: Data type of the values; `object` for strings.
         level: Sequence level of a row: 0, or 1 for sequences.
+        together: Number of rows per read where all are scanned.
         remedy: Called as `remedy(wanted, result, shape)`; returns the fix for a data layer whose shape differs from
             that of the rows after the transforms.
 
@@ -57,11 +58,12 @@ class StoredColumn:
         dtype: DTypeLike,
         *,
         level: int = 0,
+        together: int = AT_ONCE,
         remedy: Callable[[Shape, Shape, Shape], str] | None = None,
     ) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.shape = (count, *shape)
-        self.level, self.remedy = level, remedy
+        self.level, self.together, self.remedy = level, together, remedy
         self.skip = False
         """Whether `parts` and `whole` skip unreadable records."""
         self._read = read
@@ -102,10 +104,14 @@ class StoredColumn:
         Returns:
             The new field.
         """
-        return StoredColumn(lambda rows: change(self._read(rows)), len(self), shape, dtype, level=level)
+
+        def read(rows: Rows) -> Any:
+            return change(self._read(rows))
+
+        return StoredColumn(read, len(self), shape, dtype, level=level, together=self.together)
 
     def parts(self, rows: Rows) -> Iterator[Any]:
-        """Read rows in parts of at most `AT_ONCE` rows.
+        """Read rows in parts of at most `together` rows.
 
         Args:
             rows: Indices of the rows.
@@ -147,11 +153,12 @@ class StoredColumn:
             check(found, rows)
             return found
 
-        return StoredColumn(read, len(self), self.shape[1:], self.dtype, level=self.level, remedy=self.remedy)
+        options: dict[str, Any] = {"level": self.level, "together": self.together, "remedy": self.remedy}
+        return StoredColumn(read, len(self), self.shape[1:], self.dtype, **options)
 
     def _good_parts(self, rows: Rows) -> Iterator[tuple[Rows, Any]]:
-        for first in range(0, len(rows), AT_ONCE):
-            part = rows[first : first + AT_ONCE]
+        for first in range(0, len(rows), self.together):
+            part = rows[first : first + self.together]
             while len(part):
                 try:
                     found = self._read(part)

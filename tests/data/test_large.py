@@ -7,7 +7,8 @@ import pytest
 
 from paddle_layers.data import Batches, DataError, make_feeds
 from paddle_layers.data.fitted_preprocessing import encoded, learn
-from paddle_layers.data.formats import text_lines
+from paddle_layers.data.formats import tables, text_lines
+from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.data.lazy_columns import StoredColumn
 from paddle_layers.define import Type, registries
 
@@ -15,6 +16,12 @@ from paddle_layers.define import Type, registries
 def opened(source, base, wanted=None, **attributes):
     definition = registries["source"][source]
     return definition.create(definition.bind(attributes)).open_fields(base, wanted)
+
+
+def long_format(base):
+    definition = registries["source"]["csv"]
+    source = definition.create(definition.bind({"file": "f", "empty": "mean", **LONG_SETTINGS}))
+    return source.open_rows(base, RequestedFields(sequences={"value", "both", "mode", "remark"}))
 
 
 @pytest.fixture
@@ -78,6 +85,57 @@ def test_labels_and_columns_are_the_same(both):
     text = "".join(f"{n},{n % 3},{n * 0.5},{'ab'[n % 2]}\n" for n in range(30))
     same(*both("csv", text, label="2", columns=["x = 1, 3"]))
     same(*both("csv", text, label="4", classes=["b", "a"]))
+
+
+LONG = """\
+name,day,value,mode,kind,remark
+b,2,4,off,yes,good wine
+a,1,1,on,no,bad
+b,3,,on,yes,good wine
+a,2,2,on,no,bad
+"c
+d",1,7,idle,yes,
+a,10,5,off,no,bad
+"""
+LONG_SETTINGS = {
+    "series": "name",
+    "time": "day",
+    "columns": ["value", "both = value, day"],
+    "ids": ["mode"],
+    "text": ["remark"],
+    "label": "kind",
+    "classes": ["yes", "no"],
+}
+
+
+@pytest.mark.parametrize("empty", ["mean", "mark"])
+def test_series_are_the_same(both, monkeypatch, empty):
+    monkeypatch.setattr(tables, "AT_ONCE", 4)  # and one series per read
+    small, large = both("csv", LONG, empty=empty, **LONG_SETTINGS)
+    same(small, large)
+    assert [large.file_of(row) for row in range(3)] == ["b", "a", "c\nd"]
+    rows = np.array([1, 0, 1])  # a batch of several sources may repeat a sample
+    assert large.rows(rows)["mode"].data.tolist() == small.rows(rows)["mode"].data.tolist()
+
+
+def test_errors_of_series_are_reported_when_they_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(text_lines, "IN_MEMORY", 0)
+    for old, new, message in (
+        ("a,2,2", "a,1,2", r"f:5: column 2 \(`day`\): the time '1' is a duplicate in the series 'a' \(.*f:3\)"),
+        ("b,3,,on,yes", "b,3,,on,no", r"f:4: field `label` is 1, but 0 in .*f:2 of the same series"),
+        ("b,3,,on", "b,3,x,on", r"f:4: column 3 \(`value`\): 'x' is not a number"),
+    ):
+        (tmp_path / "f").write_text(LONG.replace(old, new))
+        dataset = long_format(tmp_path)
+        with pytest.raises(DataError, match=message):
+            dataset.rows(np.arange(3))["value" if "x" in new else "label"]
+        assert dataset.raw["value"].values.take(np.array([2])).data.tolist() == [[7]]
+    (tmp_path / "f").write_text(LONG.replace("a,2", ",2"))
+    with pytest.raises(DataError, match=r"f:5: column 1 \(`name`\): empty cell; write the name of the series"):
+        long_format(tmp_path)
+    (tmp_path / "f").write_text(LONG.replace("a,2,2,on,no,bad", "a,2,2"))
+    with pytest.raises(DataError, match="f:5: got 3 cells, expected 6"):
+        long_format(tmp_path)
 
 
 def test_a_bad_row_is_told_when_it_is_read_or_left_out(tmp_path, monkeypatch):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,7 +78,7 @@ class Series:
         same = values[self.rows] == values[repeated]
         if values.dtype.kind == "f":
             same |= np.isnan(values[self.rows]) & np.isnan(values[repeated])
-        if len(different := np.flatnonzero(~same.reshape(len(same), -1).all(axis=1))):
+        if len(different := np.flatnonzero(~same.all(axis=tuple(range(1, same.ndim))))):
             row, first = self.rows[different[0]], repeated[different[0]]
             raise DataError(
                 f"{self.table.place(int(row))}: field `{name}` is {_shown(values[row])}, but {_shown(values[first])} "
@@ -92,24 +92,21 @@ class Series:
         return column[self.first]
 
 
-def find_series(table: TableCells, keys: Sequence[int], notation: str) -> Series:
-    """The series of a table whose columns `keys`, of the series and perhaps of times, were read as words.
-
-    Raises `DataError` for a row without a series, and for times that do not rise within a series.
-    """
-    series = keys[0]
+def group_rows(table: TableCells, column: int, words: Iterable[str]) -> Series:
+    """The series of a table by the words of the column that names them. `DataError` for a row without a series."""
     numbers: dict[str, int] = {}
-    words = table.words[series]
-    owners = np.array([numbers.setdefault(word, len(numbers)) for word in words], np.int64)
+    owners = np.fromiter((numbers.setdefault(word, len(numbers)) for word in words), np.int64)
     if "" in numbers:
-        row = words.index("")
-        raise DataError(f"{table.cell(row, series)}: {table.empty}; write the name of the series in every row")
+        row = int(np.argmax(owners == numbers[""]))
+        raise DataError(f"{table.cell(row, column)}: {table.empty}; write the name of the series in every row")
     rows = np.argsort(owners, kind="stable")
     starts = np.concatenate([[0], np.cumsum(np.bincount(owners))]).astype(np.int64)
-    found = Series(table, list(numbers), rows, starts)
-    for time in keys[1:]:
-        _check_times(found, time, _times(table, time, notation))
-    return found
+    return Series(table, list(numbers), rows, starts)
+
+
+def check_times(series: Series, column: int, notation: str) -> None:
+    """Raises `DataError` for times that do not rise within a series; their column was read as words."""
+    _check_order(series, column, _times(series.table, column, notation))
 
 
 def _times(table: TableCells, column: int, notation: str) -> NDArray[np.float64]:
@@ -127,7 +124,7 @@ def _times(table: TableCells, column: int, notation: str) -> NDArray[np.float64]
     return np.array(times, np.float64)
 
 
-def _check_times(series: Series, column: int, times: NDArray[np.float64]) -> None:
+def _check_order(series: Series, column: int, times: NDArray[np.float64]) -> None:
     table, rows = series.table, series.rows
     rises = np.diff(times[rows], prepend=-np.inf) > 0
     rises[series.starts[:-1]] = True

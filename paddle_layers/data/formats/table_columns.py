@@ -14,7 +14,7 @@ from ..columns import GapColumn, WordColumn
 from ..dataset import Dataset
 from ..problems import DataError, DataErrors
 from .dates import date_parts, parse_parts, parsed_date
-from .long_format import Series, find_series
+from .long_format import Series, check_times, group_rows
 from .table_cells import BadCell, TableCells, number_ranges
 from .table_settings import RequestedFields, TableSettings
 
@@ -71,10 +71,9 @@ class TableColumns:
         if errors:
             raise DataErrors([*errors.values()])
 
-    def fields(self) -> dict[str, Any]:
-        """The columns as fields of a data set. Raises `DataError` for words that are not what they should be."""
-        table = self._table
-        found: dict[str, Any] = {}
+    def fields(self, series: Series | None = None) -> dict[str, Any]:
+        """The columns as fields of a data set, in long format of known `series`. Raises `DataError` for wrong words."""
+        table, found = self._table, dict[str, Any]()
         for name, places in self._numbers.items():
             values, methods = self._values(places), [self._method(at) for at in places for _ in self._parts(at)]
             strict = name in self._targets or {*methods} == {"refuse"}
@@ -94,7 +93,10 @@ class TableColumns:
         self._replace_bad(found)
         if not self._keys:
             return found
-        self.series = find_series(table, self._keys, self._settings.date_format)
+        names, *times = self._keys
+        self.series = series or group_rows(table, names, table.words[names])
+        for time in times:
+            check_times(self.series, time, self._settings.date_format)
         return {name: self.series.grouped(name, column, self._request.sequences) for name, column in found.items()}
 
     def _date_columns(self) -> dict[int, list[str]]:
@@ -355,8 +357,6 @@ _NO_TARGET = (
     "but targets and weights are never imputed: fill in the value, remove the row, or write `on_error: "
     '"skip"` in the source'
 )
-
-
 _MARKERS = ("NA", "N/A", "#N/A", "NaN", "nan", "null", "NULL", "?")
 """Words that are missing values in most files; others, such as `none` and `-`, are often categories."""
 

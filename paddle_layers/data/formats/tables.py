@@ -13,12 +13,13 @@ import numpy as np
 
 from paddle_layers.define.decimals import is_integer, is_plain, number_of
 
-from ..columns import GapColumn, Rows, WordColumn
+from ..columns import GapColumn, Rows, SequenceColumn, WordColumn, gather
 from ..dataset import Dataset
-from ..lazy_columns import RecordReader, read_together
+from ..lazy_columns import AT_ONCE, RecordReader, read_together
 from ..problems import DataError
 from .csv_records import Dialect
 from .files import PositionedFile
+from .long_format import Series, group_rows
 from .table_cells import TableCells
 from .table_columns import TableColumns
 from .table_settings import RequestedFields, TableSettings
@@ -136,6 +137,14 @@ class CsvTable(TableCells):
         part._rows = lambda: iter(texts)
         return part
 
+    def cells_of(self, column: int) -> Iterator[str]:
+        """The cells of a column of words, of which a part is in memory."""
+        rows = self._rows()
+        while texts := [*itertools.islice(rows, AT_ONCE)]:
+            part = self.part(texts)
+            part.read([], [column])
+            yield from part.words[column]
+
     def read(
         self, numbers: Sequence[int], words: Sequence[int] = (), *, gaps: Container[int] = (), skip: bool = False
     ) -> None:
@@ -182,42 +191,64 @@ class CsvTable(TableCells):
 
 
 class LargeTable:
-    """The rows of a table, found by where their lines begin."""
+    """The samples of a table, found by where their lines begin: its rows or, in long format, its series.
+
+    Of a table in long format, the index has 40 bytes per row, and the names of the series.
+    """
 
     def __init__(self, table: CsvTable, settings: TableSettings, request: RequestedFields) -> None:
         self._table, self._settings, self._request = table, settings, request
         self._lines = IndexedLines(table.file, table.data_records())
+        self._series = self._grouped() if settings.series and len(self._lines) else None
+
+    def _grouped(self) -> Series:
+        names = self._table.index(self._settings.series)
+        indexed = self._table.part(())
+        indexed.lines = self._lines.numbers
+        return group_rows(indexed, names, self._table.cells_of(names))
 
     def dataset(self, columns: TableColumns, words: Mapping[str, Sequence[str]]) -> Dataset:
         """The fields as those of a small table, but read when they are wanted."""
-        count = len(self._lines)
-        if not count:
+        rows, series = len(self._lines), self._series
+        if not rows:
             raise DataError(f"{self._table.path} has no rows")
+        count = rows if series is None else len(series.names)
+        together = max(1, AT_ONCE * count // rows)
         records = RecordReader(self._read)
         fields: dict[str, Any] = {}
         for name, field in self._fields([]).items():
+            plain = _plain(field)
+            options = {"level": int(isinstance(plain, SequenceColumn)), "together": together}
             if isinstance(field, WordColumn):
-                fields[name] = WordColumn(records.column(name, count, (), object), text=field.text)
-            elif isinstance(field, GapColumn):
-                stored = records.column(name, count, (len(field.names),), np.float64)
+                fields[name] = WordColumn(records.column(name, count, (), object, **options), text=field.text)
+                continue
+            stored = fields[name] = records.column(name, count, plain.shape[1:], plain.dtype, **options)
+            if isinstance(field, GapColumn):
                 fields[name] = GapColumn(stored, field.names, field.methods)
-            else:
-                fields[name] = records.column(name, count, field.shape[1:], field.dtype)
-        return Dataset(
+        dataset = Dataset(
             fields,
             origin=str(self._table.path),
-            place=self._lines.place,
+            place=self._lines.place if series is None else series.place,
             words=words,
             remedies=columns.remedies(),
             columns=columns.names(),
             note=columns.note(),
         )
+        if series is not None:
+            dataset.file_of, dataset.file_title = series.names.__getitem__, "series"
+        return dataset
 
-    def _fields(self, rows: Sequence[int]) -> dict[str, Any]:
+    def _fields(self, samples: Sequence[int]) -> dict[str, Any]:
+        rows, whole = np.asarray(samples, np.int64), self._series
+        if whole is not None:
+            items, starts = gather(whole.starts, rows)
+            rows = whole.rows[items]
         part = self._table.part([(int(self._lines.numbers[row]), self._lines.text(row)) for row in rows])
         columns = TableColumns(part, self._settings, self._request)
         columns.read()
-        return columns.fields()
+        if whole is None:
+            return columns.fields()
+        return columns.fields(Series(part, [whole.names[one] for one in samples], np.arange(len(rows)), starts))
 
     def _read(self, rows: Rows) -> Mapping[str, Any]:
         return {name: _plain(field) for name, field in read_together(rows, self._fields).items()}
@@ -226,7 +257,9 @@ class LargeTable:
 def _plain(field: Any) -> Any:
     if isinstance(field, WordColumn):
         return field.cells
-    return field.values if isinstance(field, GapColumn) else field
+    if isinstance(field, GapColumn):
+        return field.values if field.starts is None else SequenceColumn(field.values, field.starts)
+    return field
 
 
 _NO_ROW: Row = (1, 0, b"")

@@ -31,7 +31,7 @@ class Csv:
     `features`. Words get their ids from the training data: words of single cells in alphabetical order, words of text
     by frequency. The id after the last is for out-of-vocabulary words, if the `size` of the data layer includes it. The
     vocabulary, and the means and medians that replace empty cells, are stored beside the weights. Rows of files over
-    256 MiB are read lazily, except with `series`, and their errors are reported then.
+    256 MiB are read lazily, and their errors are reported then.
     """
 
     file = String("path of the file, relative to the training file; it may be compressed by gzip")
@@ -133,7 +133,8 @@ class Csv:
         table = CsvTable(file, self._dialect(path), header=self.header, missing=self.missing)
         if not table.names:
             raise DataError(f"{path} has no rows")
-        if is_large(file) and not self.series:
+        self._check_skip(table.origin, request)
+        if is_large(file):
             request = replace(request, skip=False)
             return LargeTable(table, self, request).dataset(TableColumns(table, self, request), self._words())
         return self.dataset_of(table, request)
@@ -147,10 +148,13 @@ class Csv:
 
     def dataset_of(self, table: TableCells, request: RequestedFields) -> Dataset:
         """The fields of a table that is in memory."""
+        self._check_skip(table.origin, request)
+        return table_dataset(table, self, request, self._words())
+
+    def _check_skip(self, origin: str, request: RequestedFields) -> None:
         if self.series and request.skip:
             message = 'with `series`, `on_error: "skip"` would remove steps of a series; write `on_error: "stop"`'
-            raise DataError(f"{table.origin}: {message}")
-        return table_dataset(table, self, request, self._words())
+            raise DataError(f"{origin}: {message}")
 
     def _words(self) -> dict[str, tuple[str, ...]]:
         return {"label": self.classes} if self.classes else {}
