@@ -45,8 +45,9 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
     _check_network(network)
     # None is what optional arguments of a program have if they are not set; text format has no such value.
     given = {name: _plain(value) for name, value in {"optimizer": optimizer, **fields}.items() if value is not None}
-    # One field per line, so that an error shows only the field that it concerns.
-    text = "".join(f"{fields_text({name: value})}\n" for name, value in given.items())
+    # One field per line, so that an error shows only the field that it concerns. The first line is empty: it is the
+    # position of errors in data that are passed to `train`.
+    text = "".join(f"\n{fields_text({name: value})}" for name, value in given.items())
     return require_valid(*read_training(text, NAME, network))
 
 

@@ -43,8 +43,10 @@ def check_tests(training: Training, callbacks: Sequence[object]) -> None:
         raise training.error("test.every", NO_TEST_SOURCE, code="E310", help=TEST_SOURCE)
     for number, listener in enumerate(callbacks):
         if acts_on_tests(type(listener)) or getattr(listener, "phase", "") == "test":
-            message = f"`{type(listener).__name__}` requires tests, but {NO_TEST_SOURCE}"
-            if number < len(training.callback):
+            named = number < len(training.callback)
+            name = training.callback[number].definition.name if named else type(listener).__name__
+            message = f"`{name}` requires tests, but {NO_TEST_SOURCE}"
+            if named:
                 raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)
             raise TrainingError(f"{message}: add one, or pass datasets={{'validation': ...}}")
 
@@ -61,6 +63,8 @@ def callback_faults(training: Training, callbacks: Sequence[object], monitored: 
             there = ", ".join(f"`{name}`" for name in sorted(results))
             message = f"unknown {monitored} result `{watched}` in `watch`; available: {there}"
             message += suggestion(watched, results)
+            if len(results) == 1:
+                message += "; metrics are layers of the network, such as `accuracy`"
             if watched in all_results:
                 message = (
                     f"`{watched}` is a result of the test at the end; `watch` needs one of the validations: {there}"

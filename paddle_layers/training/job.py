@@ -122,7 +122,8 @@ def prepare(
     parts, learned = open_parts(training, whole, known, streams, label_fields(training))
     if "train" not in (parts | streams):
         message = "missing source for the train phase"
-        raise training.error("source", message, code="E304", help='add `source { type: "npz" npz { ... } }`')
+        help_ = 'add `source { type: "npz" npz { ... } }`; in Python, `train(..., datasets={"train": ...})` replaces it'
+        raise training.error("source", message, code="E304", help=help_)
     train = phase_data(training, "train", parts, streams, seed)
     assert train is not None, "checked above"
     validation, test = (_evaluated(training, phase, parts, streams, seed) for phase in ("validation", "test"))

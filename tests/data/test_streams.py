@@ -101,7 +101,8 @@ def test_transforms_and_feeds_hold_for_streams(tmp_path):
             {"train": BATCHES, "test": iter(BATCHES)},
             r'datasets\["test"\] can be iterated only once, but every test reads it',
         ),
-        ({"train": [X]}, r'datasets\["train"\], batch 0 is ndarray, expected a dict with one array'),
+        ({"train": (X, LABEL)}, r'datasets\["train"\] is a tuple of ndarray, expected a dict of arrays by data layer'),
+        ({"train": iter([X])}, r'datasets\["train"\], batch 0 is ndarray, expected a dict with one array'),
         ({"train": []}, r'datasets\["train"\] has no batches'),
         ({"train": iter(BATCHES)}, "ended after 3 batches: reduce the number of steps, or pass a re-iterable object"),
         ({"train": [{"x": X}]}, r'datasets\["train"\], batch 0 has no field `label` for the data layer `label`'),
@@ -115,6 +116,8 @@ def test_mistakes(tmp_path, datasets, message):
     text = NETWORK + SHORT if "train" in datasets else NETWORK + SOURCES + SHORT
     with pytest.raises((TrainingError, DataError), match=message):
         train(path_of(tmp_path, text), datasets=datasets)
+    untrained = "train" in datasets and "ended after" not in message and "batch 1" not in message
+    assert not (untrained and [*tmp_path.rglob("weights.safetensors")]), "`predict` would use initial weights"
 
 
 def test_epochs_need_a_length(tmp_path):

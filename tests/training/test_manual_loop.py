@@ -199,7 +199,7 @@ def test_make_training_tells_every_fault() -> None:
     codes = [fault.code for fault in error.value.diagnostics]
     assert len(codes) == 3, str(error.value)
     assert "did you mean `adam`" in str(error.value)
-    assert "<training built in Python>:1:" in str(error.value)
+    assert "<training built in Python>:2:" in str(error.value)
     message = "network must be a Network, got 'net.textproto': write make_training(load('net.textproto'), ...)"
     one_line(TypeError, message, lambda: pl.make_training("net.textproto", optimizer=ADAM, steps=1))  # type: ignore[arg-type]
 

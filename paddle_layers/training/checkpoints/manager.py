@@ -111,7 +111,9 @@ class CheckpointManager:
         except Exception:  # raised again; a callback or a reader may fail in any way, and the weights must survive
             with contextlib.suppress(Exception):  # the disk may be full; what is reported is the first error
                 parameters = self._net.arena.by_name.values()
-                if self._saved_weights != self._run.step and all(np.isfinite(one.value).all() for one in parameters):
+                # Without a step, they are the initial ones, which `predict` would use as trained ones.
+                new = self._run.step and self._saved_weights != self._run.step
+                if new and all(np.isfinite(one.value).all() for one in parameters):
                     self.save_weights()
                     self._run.say(f"saved the weights of the last step to {self._run.folder / WEIGHTS}")
             raise
