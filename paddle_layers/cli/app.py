@@ -167,6 +167,8 @@ def _in_the_file(error: click.NoSuchOption) -> click.UsageError:
     options = error.ctx.command.params if error.ctx is not None else []
     if error.option_name == "--force" and any(option.name == "overwrite" for option in options):
         return click.UsageError("no such option `--force`; write `--overwrite` to replace existing files", error.ctx)
+    if error.option_name in ("--gpu", "--cuda") and any(option.name == "device" for option in options):
+        return click.UsageError(f"no such option `{error.option_name}`; write `--device cuda`", error.ctx)
     from paddle_layers.config.binding.headers import spec
 
     name = error.option_name.lstrip("-").replace("-", "_")
@@ -176,7 +178,8 @@ def _in_the_file(error: click.NoSuchOption) -> click.UsageError:
     # Users of other frameworks try `--lr` and `--epochs`, which are fields of the training file here.
     if error.ctx is None or error.ctx.info_name != "train" or not written:
         return error
-    message = f"no such option `{error.option_name}`; set `{written}` in the training file"
+    path = field or f"{block}.{inner}"
+    message = f"no such option `{error.option_name}`; set `{written}` in the training file, or write `--set {path}=...`"
     return click.UsageError(message, error.ctx)
 
 

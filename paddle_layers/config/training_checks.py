@@ -180,8 +180,8 @@ def check_split(source: Bound, report: DiagnosticReport) -> None:
     given = split.places
     shares, values = ([names[way] for names in SPLIT_FIELDS.values() if names[way] in given] for way in (0, 1))
     invalid = f"both `{shares[0]}` and `field`" if shares and "field" in given else ""
-    if not shares and "field" not in given and not values:
-        invalid = "neither `test` nor `field`"
+    if not shares and "field" not in given and not values and split.meant.isdisjoint(("validation", "test", "field")):
+        invalid = "none of `validation`, `test` and `field`"
     if invalid:
         help_ = 'write `test: 0.2` to hold out a fifth of the samples, or `field: "part" value: "test"`'
         report.add("E307", f"`split` has {invalid}", split.start, help=help_)

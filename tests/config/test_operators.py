@@ -73,10 +73,10 @@ def test_values_are_no_iterables_and_do_not_add_to_arrays() -> None:
     x = nn.data(shape=[3], name="x")
     with pytest.raises(TypeError, match="iter"):
         _, _ = x
-    for other in ("a", np.ones(3), None):
-        with pytest.raises(TypeError):
+    for other, message in (("a", "unsupported operand"), (np.ones(3), "an array cannot be an operand"), (None, None)):
+        with pytest.raises(TypeError, match=message):
             _ = x + other
-        with pytest.raises(TypeError):
+        with pytest.raises(TypeError, match=message if other is not None and len(other) > 1 else None):
             _ = other * x
 
 

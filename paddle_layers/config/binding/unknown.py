@@ -19,6 +19,7 @@ _KINDS = ("optimizer", "regularizer", "schedule", "callback")
 _LOSS = "a loss is a layer of the network, such as `softmax_with_loss` or `square_error`"
 _STATISTIC = "a metric is a layer of the network, such as `accuracy` or `regression_error`"
 _DECAY = 'write `regularizer { type: "l2" l2 { rate: ... } }`, or use the optimizer `adamw`, which has `weight_decay`'
+_SPLIT = "hold out samples in the source: `split { validation: 0.2 }`"
 _FROZEN = 'write `param { of: "weight" frozen: true }`, for each parameter of the layer'
 _MEANT = {
     "Training": {
@@ -30,6 +31,7 @@ _MEANT = {
             ("num_workers", "workers", "threads", "num_threads"), "set it on the command line: `--threads 4`"
         ),
         **dict.fromkeys(("pretrained", "init_from", "load"), 'write `weights { file: "..." }`'),
+        **dict.fromkeys(("validation_split", "val_split", "split"), _SPLIT),
     },
     "Optimizer": dict.fromkeys(("weight_decay", "l2", "decay"), _DECAY),
     "Network": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import re
 from array import array
@@ -224,7 +225,11 @@ def image_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
     there = f"set {declared(result)} in the data layer"
     if len(wanted) == 3 and wanted[0] != result[0] and color is None:
         return f"{there}; images have 1 or 3 channels"
-    return f"write {' '.join(parts)} in the source, or set {declared(result)} in the data layer" if parts else there
+    if not parts:
+        return there
+    crops = len(wanted) == 3 and all(map(operator.lt, wanted[1:], result[1:]))
+    crop = "; if other sources have a transform `crop`, add it here" if crops else ""
+    return f"write {' '.join(parts)} in the source, or {there}{crop}"
 
 
 def declared(shape: Shape) -> str:
