@@ -108,7 +108,7 @@ class LineProgress:
     """Plain lines, one for each report."""
 
     def __init__(self, stream: TextIO | None) -> None:
-        self._stream, self._speed, self._said = stream, _Speed(), 0.0
+        self._stream, self._speed, self._said, self._compiled = stream, _Speed(), 0.0, False
         self._left = _TimeLeft()
 
     def say(self, text: str) -> None:
@@ -125,8 +125,10 @@ class LineProgress:
         elif done < total and now - self._said < 5:
             return
         else:
-            self.say(", ".join(filter(None, (f"compiled {done} of {total} kernels", left))))
-        self._said = now
+            # Those of other phases follow, of which each is planned when it is first run.
+            kernels = f"compiled {done} of {total}{' more' if self._compiled else ''} kernels"
+            self.say(", ".join(filter(None, (kernels, left))))
+        self._said, self._compiled = now, self._compiled or done == total
 
     def step(self, done: int, total: int, facts: Mapping[str, float], rows: int) -> None:  # noqa: ARG002  (for bars)
         """Count."""

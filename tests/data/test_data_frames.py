@@ -341,10 +341,12 @@ def test_a_column_of_a_table_in_a_dict_is_an_array(tmp_path):
 
 def test_a_table_of_a_training_with_a_split_is_split(tmp_path):
     config = NET + CSV.replace('type: "csv"', 'type: "csv" split { field: "part" value: "2" }').replace(
-        'ids: "place"', 'ids: "place" ids: "part"'
+        'file: "t.csv" ids: "place"', 'ids: "place" ids: "part"'
     )
     trained(tmp_path, config, train=table(part=[1, 1, 1, 2]))
     assert learned(tmp_path)["words"]["place"] == ["north", "south"]
+    with pytest.raises(ConfigError, match="source `csv` has no `file`: name one, or pass a DataFrame"):
+        trained(tmp_path, config)
 
 
 def test_path_is_still_a_path():

@@ -31,6 +31,8 @@ def test_progress(kind, monkeypatch):
     shown = kind(stream)
     for done in range(1, 4):
         shown.compiling(done, 3, "conv_y")
+    for done in range(1, 3):  # the kernels of a phase that is planned later
+        shown.compiling(done, 2, "conv_dx")
     shown.say("note: [brackets] stay")
     for step in range(1, 11):
         shown.step(step, 10, {"loss": 0.5}, 32)
@@ -40,6 +42,9 @@ def test_progress(kind, monkeypatch):
     assert COMPILING in text
     assert "note: [brackets] stay" in text
     assert "samples/s" in text
+    if kind is LineProgress:
+        assert "compiled 3 of 3 kernels" in text
+        assert "compiled 2 of 2 more kernels" in text
     assert ("accuracy 97.50 %" in text) == (kind is LineProgress)
 
 

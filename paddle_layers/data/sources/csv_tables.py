@@ -34,7 +34,11 @@ class Csv:
     256 MiB are read lazily, and their errors are reported then.
     """
 
-    file = String("path of the file, relative to the training file; it may be compressed by gzip")
+    file = String(
+        "path of the file, relative to the training file; it may be compressed by gzip; absent: a DataFrame from "
+        "Python takes its place",
+        default="",
+    )
     label = String("label column, by name or by number from 1; the field `label`", default="")
     classes = Strings(
         "class names of the label column in the order of their ids; absent: labels are numbers", default=()
@@ -127,6 +131,9 @@ class Csv:
 
     def open_rows(self, base: Path, request: RequestedFields) -> Dataset:
         """As `open_fields`; bad rows may be noted as such."""
+        if not self.file:
+            message = 'no `file`: name one, or pass a DataFrame in Python, as in `datasets={"train": frame}`'
+            raise DataError(f"source `csv` has {message}")
         path = base / self.file
         self.check(str(path))
         file = Utf8File(path, "paths are relative to the training file", self.encoding)
