@@ -6,7 +6,7 @@ import functools
 import threading
 from collections.abc import Callable, Container
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from numpy.typing import NDArray
 
@@ -20,6 +20,17 @@ from paddle_layers.runtime.plan.plan import Plan
 
 from .arguments import no_gradient, no_value
 from .net_state import NetWeights, one_at_a_time
+
+_INSTEAD = {
+    **dict.fromkeys(("train", "eval"), 'write `forward(feeds)` to train, `forward(feeds, phase="test")` for inference'),
+    **dict.fromkeys(("fit", "compile"), "use `pl.train`, or a loop with a `pl.Optimizer`"),
+    "state_dict": "`save` writes the weights, `parameters` has them by name",
+    "load_state_dict": "`load` reads a weights file",
+    "zero_grad": "`backward` overwrites the gradients",
+    **dict.fromkeys(("to", "cuda"), 'write `pl.Net(network, device="cuda")`'),
+    "predict": "`forward` returns the outputs; `pl.predict` reads and writes files",
+}
+"""Methods of PyTorch's modules and Keras' models, and what to use instead."""
 
 
 @dataclass(eq=False)
@@ -72,6 +83,12 @@ class PassResults(NetWeights):
 
     _keep: tuple[str, ...]
     _last: LastPass | None
+
+    if not TYPE_CHECKING:  # for type checkers, a misspelled attribute remains an error
+
+        def __getattr__(self, name: str) -> NoReturn:
+            instead = f"; {_INSTEAD[name]}" if name in _INSTEAD else ""
+            raise AttributeError(f"a net has no attribute `{name}`{instead}", name=name, obj=self)
 
     @property
     @one_at_a_time

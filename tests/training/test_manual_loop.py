@@ -7,6 +7,7 @@ import io
 import math
 import re
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,13 @@ def test_train_takes_a_text(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 )
 def test_train_takes_nothing_else(given: Any, message: str) -> None:
     one_line(TypeError, message, lambda: pl.train(given))
+
+
+def test_methods_of_other_frameworks_are_answered_with_what_to_use() -> None:
+    with pl.Net(pl.loads(TEXT)) as net:
+        for name, message in (("eval", 'phase="test"'), ("state_dict", "`save` writes"), ("cuda", 'device="cuda"')):
+            one_line(AttributeError, message, partial(getattr, net, name))
+        assert not hasattr(net, "other")
 
 
 def test_make_training_tells_every_fault() -> None:
