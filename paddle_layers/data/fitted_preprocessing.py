@@ -242,7 +242,7 @@ def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[fl
         values = column.values
         items = rows if column.starts is None else gather(column.starts, rows)[0]
         for part in values.parts(items) if isinstance(values, StoredColumn) else [values[items]]:
-            chosen = part.data if isinstance(part, SequenceColumn) else part
+            chosen: Any = part.data if isinstance(part, SequenceColumn) else part
             there = ~np.isnan(chosen)
             counts += there.sum(axis=0)
             totals += np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)

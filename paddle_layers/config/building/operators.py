@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from numbers import Real
 from types import EllipsisType
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeGuard
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeGuard, cast
 
 import numpy as np
 
@@ -53,44 +53,50 @@ class Operators:
                 near = f"; write nn.{layer.name}(...)"
             raise AttributeError(f"a value has no attribute `{name}`{near}", name=name, obj=self)
 
+    def _refused(self, other: object) -> Self:
+        """`NotImplemented`. Raises `TypeError` for arrays, whose own message does not say what to write instead."""
+        if isinstance(other, np.ndarray):
+            raise TypeError("an array cannot be an operand of a value: feed it to a data layer, or use a number")
+        return cast("Self", NotImplemented)
+
     def __add__(self, other: Operators | Number) -> Self:
         if _is_number(other):
             return self._linear(intercept=other)
-        return self._call("add", *_larger_first(self, other)) if isinstance(other, Operators) else _unsupported(other)
+        return self._call("add", *_larger_first(self, other)) if isinstance(other, Operators) else self._refused(other)
 
     def __mul__(self, other: Operators | Number) -> Self:
         if _is_number(other):
             return self._linear(slope=other)
-        return self._call("mul", *_larger_first(self, other)) if isinstance(other, Operators) else _unsupported(other)
+        return self._call("mul", *_larger_first(self, other)) if isinstance(other, Operators) else self._refused(other)
 
     def __sub__(self, other: Operators | Number) -> Self:
         if _is_number(other):
             return self._linear(intercept=-other)
         if not isinstance(other, Operators):
-            return _unsupported(other)
+            return self._refused(other)
         return self._call("sub", self, other) if _larger_first(self, other)[0] is self else self + -other
 
     def __truediv__(self, other: Operators | Number) -> Self:
         if _is_number(other):
             return self._linear(slope=1 / other)
         if not isinstance(other, Operators):
-            return _unsupported(other)
+            return self._refused(other)
         return self._call("div", self, other) if _larger_first(self, other)[0] is self else self * other**-1
 
     def __rsub__(self, other: Number) -> Self:
-        return self._linear(slope=-1, intercept=other) if _is_number(other) else _unsupported(other)
+        return self._linear(slope=-1, intercept=other) if _is_number(other) else self._refused(other)
 
     def __rtruediv__(self, other: Number) -> Self:
-        return self**-1 * other if _is_number(other) else _unsupported(other)
+        return self**-1 * other if _is_number(other) else self._refused(other)
 
     def __pow__(self, other: Number) -> Self:
-        return self._call("power", self, power=float(other)) if _is_number(other) else _unsupported(other)
+        return self._call("power", self, power=float(other)) if _is_number(other) else self._refused(other)
 
     def __neg__(self) -> Self:
         return self._linear(slope=-1)
 
     def __matmul__(self, other: Operators) -> Self:
-        return self._call("matmul", self, other) if isinstance(other, Operators) else _unsupported(other)
+        return self._call("matmul", self, other) if isinstance(other, Operators) else self._refused(other)
 
     __radd__, __rmul__ = __add__, __mul__
 
@@ -116,13 +122,6 @@ class Operators:
         (helper,) = _HELPERS
         output: Self = helper(layer)(*inputs, **attributes)
         return output
-
-
-def _unsupported(other: object) -> Any:
-    """`NotImplemented`. Raises `TypeError` for arrays, whose own message does not say what to write instead."""
-    if isinstance(other, np.ndarray):
-        raise TypeError("an array cannot be an operand of a value: feed it to a data layer, or use a number")
-    return NotImplemented
 
 
 def _is_number(operand: object) -> TypeGuard[Number]:

@@ -233,15 +233,15 @@ def input_hint(
         data = _data_layer(name, producers, lambda type_: type_.level)
         return _of_level(found, error.levels, data, deepest), data
     if isinstance(error, KindError):
+        data = _data_layer(name, producers, lambda type_: type_.kind)
         # Another input would fit here: they are probably swapped.
         if any(other.kind in error.kinds for other in types) and draft.definition is not None:
             order = ", then ".join(f"`{name}`" for name in draft.definition.inputs)
             if not any(field.repeatable for field in draft.definition.inputs.values()) and found.kind == "INT":
                 numbers = f"write `shape: 1` instead of `data_type: INT` in `data {{ }}` of `{name}` if it has numbers"
-                if producers[name].draft.definition.name == "data" and draft.definition.is_sink:
+                if data == name and draft.definition.is_sink:
                     return f"{numbers}; for classes, use a loss such as `softmax_with_loss`", name
                 return f"check the order of the inputs: {order}", ""
-        data = _data_layer(name, producers, lambda type_: type_.kind)
         if found.kind == "DENSE" and data != name:
             data = ""  # values that a layer computes stay dense, whatever its data layer is
         return _of_kind(found, error.kinds, data), data

@@ -204,7 +204,7 @@ class LargeTable:
     def _grouped(self) -> Series:
         names = self._table.index(self._settings.series)
         indexed = self._table.part(())
-        indexed.lines = self._lines.numbers
+        indexed.lines = array("q", self._lines.numbers.tobytes())
         return group_rows(indexed, names, self._table.cells_of(names))
 
     def dataset(self, columns: TableColumns, words: Mapping[str, Sequence[str]]) -> Dataset:
@@ -258,7 +258,8 @@ def _plain(field: Any) -> Any:
     if isinstance(field, WordColumn):
         return field.cells
     if isinstance(field, GapColumn):
-        return field.values if field.starts is None else SequenceColumn(field.values, field.starts)
+        values: Any = field.values
+        return values if field.starts is None else SequenceColumn(values, field.starts)
     return field
 
 
