@@ -184,6 +184,8 @@ def test_a_penalty_that_is_not_linear_is_found() -> None:
 def test_mistakes_of_an_author() -> None:
     with pytest.raises(DefinitionError, match="unknown argument `momentun`; did you mean `momentum`"):
         momentum(lambda momentun: ((1, -momentun), (0, momentun)))
+    with pytest.raises(DefinitionError, match="unknown argument `lr`; available: .*momentum, .*rate"):
+        momentum(lambda lr: ((1, -lr), (0, lr)))
     too_few = momentum(lambda momentum: ((1, -momentum),))
     with pytest.raises(DefinitionError, match="must return a 2x2 matrix of factors for the value and the states"):
         LazyUpdate(too_few, too_few.bind({}), 0.0).step(1.0, 1.0)

@@ -54,7 +54,8 @@ class Elementwise(Definition):
         """Raise `DefinitionError` when the function asks for what there is not."""
         for name in names:
             if name not in known:
-                raise function.error(f"unknown argument `{name}`{suggestion(name, known)}")
+                hint = suggestion(name, known) or f"; available: {', '.join(sorted(known))}"
+                raise function.error(f"unknown argument `{name}`{hint}")
 
 
 def elementwise_of(owner: type, call: Callable[..., Any], kind: str) -> Elementwise:
