@@ -125,11 +125,6 @@ def datasets_of(
             with placed(training, training.source_of(phase)):
                 encode_text(training, training.source_of(phase), datasets[phase])
         elif isinstance(data, Iterable) and not isinstance(data, (str, bytes, np.ndarray)):
-            if isinstance(data, (list, tuple)) and data and not isinstance(data[0], Mapping):
-                raise TrainingError(
-                    f'datasets["{phase}"] is a {type(data).__name__} of {type(data[0]).__name__}, expected a dict of '
-                    'arrays by data layer, such as {"features": ..., "label": ...}, or batches, each such a dict'
-                )
             batches[phase] = data
         else:
             raise TrainingError(

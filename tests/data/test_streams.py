@@ -101,7 +101,10 @@ def test_transforms_and_feeds_hold_for_streams(tmp_path):
             {"train": BATCHES, "test": iter(BATCHES)},
             r'datasets\["test"\] can be iterated only once, but every test reads it',
         ),
-        ({"train": (X, LABEL)}, r'datasets\["train"\] is a tuple of ndarray, expected a dict of arrays by data layer'),
+        (
+            {"train": (X, LABEL)},
+            r'datasets\["train"\], batch 0 is ndarray, expected a dict with one array .* such as {"feat',
+        ),
         ({"train": iter([X])}, r'datasets\["train"\], batch 0 is ndarray, expected a dict with one array'),
         ({"train": []}, r'datasets\["train"\] has no batches'),
         ({"train": iter(BATCHES)}, "ended after 3 batches: reduce the number of steps, or pass a re-iterable object"),

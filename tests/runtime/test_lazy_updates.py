@@ -184,7 +184,7 @@ def test_a_penalty_that_is_not_linear_is_found() -> None:
 def test_mistakes_of_an_author() -> None:
     with pytest.raises(DefinitionError, match="unknown argument `momentun`; did you mean `momentum`"):
         momentum(lambda momentun: ((1, -momentun), (0, momentun)))
-    with pytest.raises(DefinitionError, match="unknown argument `lr`; available: .*momentum, .*rate"):
+    with pytest.raises(DefinitionError, match=r"unknown argument `lr`; available: .*momentum, .*rate"):
         momentum(lambda lr: ((1, -lr), (0, lr)))
     too_few = momentum(lambda momentum: ((1, -momentum),))
     with pytest.raises(DefinitionError, match="must return a 2x2 matrix of factors for the value and the states"):

@@ -108,7 +108,7 @@ def test_all_errors_at_once(folder: Path) -> None:
         ),
         (
             NET + SOURCE + 'callback { type: "save_best" }\n',
-            "11: error[E310]: `SaveBest` requires tests, but there is no",
+            "11: error[E310]: `save_best` requires tests, but there is no",
         ),
     ],
 )

@@ -37,6 +37,8 @@ class Stream:
         self._position = Position(0, 0)
         self._items: Iterator[Mapping[str, Any]] | None = None
         self._next: Mapping[str, Any] | None = None
+        if isinstance(source, (list, tuple)) and source:  # before the training writes anything
+            self._check(source[0], 0)
 
     @property
     def once(self) -> bool:
@@ -100,13 +102,18 @@ class Stream:
             )
         return DataError(f"{self.name} has no batches")
 
-    def _fed(self, item: Mapping[str, Any], place: Position) -> dict[str, Any]:
-        origin = f"{self.name}, batch {place.batch}"
+    def _check(self, item: Any, number: int) -> str:
+        """The origin of a batch, for messages. Raises `DataError` for one that is not a mapping."""
+        origin = f"{self.name}, batch {number}"
         if not isinstance(item, Mapping):
             raise DataError(
-                f"{origin} is {type(item).__name__}, expected a dict with one array per data layer; the "
-                "`collate_fn` of a DataLoader can return it"
+                f"{origin} is {type(item).__name__}, expected a dict with one array per data layer, such as "
+                '{"features": ..., "label": ...}; the `collate_fn` of a DataLoader can return it'
             )
+        return origin
+
+    def _fed(self, item: Mapping[str, Any], place: Position) -> dict[str, Any]:
+        origin = self._check(item, place.batch)
         dataset = Dataset(item, origin=origin)
         rows = np.arange(len(dataset))
         feeds, random = self._make_feeds(dataset), None
