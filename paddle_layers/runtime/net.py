@@ -299,6 +299,8 @@ class Net(PassResults, PassEffects):
         self._last.consumed = True
         with self.arena.changes.made(wanted.updates is not None), self.arena.gradient_owner.writing():
             wanted.backward(ready, self.add_up)
+            for parameter in self.arena.by_name.values():
+                parameter.sparse_gradient = None  # where this pass does not reach, no rows of an earlier one remain
             for rows in wanted.sparse_gradients:
                 rows.parameter.sparse_gradient, rows.batch = rows, batch
             self._last.has_gradients = True

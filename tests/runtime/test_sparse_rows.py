@@ -224,7 +224,8 @@ def test_rows_of_the_gradient_and_the_dense_form() -> None:
         table = net.parameters["found.table"]
         assert table.gradient_rows is None
         assert not np.any(table.gradient)
-        for given in (None, {"scores": rng.normal(size=(4, 3))}, None):
+        # The last one reaches the table alone: rows of an earlier pass must not remain in the others.
+        for given in (None, {"scores": rng.normal(size=(4, 3))}, None, {"found": rng.normal(size=(4, 5))}):
             batch = feeds(rng)
             for one in (net, dense):
                 one.forward(batch)

@@ -69,7 +69,7 @@ class Parameter:
     by_rows: bool = False
     """Whether the gradient is sparse. It is then in no arena, but in the plans."""
     sparse_gradient: RowGradients | None = None
-    """The result of the last backward pass, if sparse."""
+    """The result of the last backward pass, if sparse; None if the pass does not reach the parameter."""
     changes: Changes = field(default_factory=Changes)
     """Shared by all parameters of a net."""
     gradient_owner: GradientOwner = field(default_factory=GradientOwner)
@@ -141,7 +141,8 @@ class Parameter:
     def gradient_rows(self) -> tuple[Array, Array] | None:
         """Row numbers of the last batch, in increasing order, and their gradients; all other rows are zero.
 
-        `None` if the gradient is not sparse, and before the first backward pass. Raises `RuntimeError` as `gradient`.
+        `None` if the gradient is not sparse, or the last backward pass does not reach the parameter. Raises
+        `RuntimeError` as `gradient`.
         """
         self.gradient_owner.check()
         return None if self.sparse_gradient is None else self.sparse_gradient.read()
