@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from paddle_layers.define.decimals import number_of
-from paddle_layers.define.errors import brief, first_line
+from paddle_layers.define.errors import brief, first_line, has_masked
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
 from .lazy_columns import BadRecords, RowBlocks, StoredColumn
@@ -291,7 +291,7 @@ def _given(value: Any, name: str, origin: str) -> Any:
     if hasattr(value, "tocsr"):
         matrix = value.tocsr()
         return SparseColumn(matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data)
-    if np.ma.is_masked(value):
+    if has_masked(value):
         raise DataError(f"{origin}: field `{name}` has masked elements; array.filled(value) replaces them")
     try:
         return np.asanyarray(value)

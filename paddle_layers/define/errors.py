@@ -29,6 +29,12 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
+def has_masked(value: object) -> bool:
+    """Whether an array of NumPy, or one in a list, has masked elements: conversions use the numbers that masks hide."""
+    parts = value if isinstance(value, (list, tuple)) else (value,)
+    return any(hasattr(part, "filled") and bool(part.mask.any()) for part in parts)
+
+
 class DefinitionError(Exception):
     """A definition is wrong: the message starts with the file and line of the author's text."""
 

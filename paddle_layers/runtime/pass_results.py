@@ -43,6 +43,8 @@ class LastPass:
     phase: Phase
     plan: Plan
     batch: Batch
+    assigned: tuple[str, int]
+    """The parameter that was assigned last before the pass, and the number of assignments."""
     thread: threading.Thread = field(default_factory=threading.current_thread)
     consumed: bool = False
     """Whether a backward pass has overwritten the values, or has begun to."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -175,7 +176,8 @@ class Optimizer:
             SaveError: The file cannot be written.
         """
         self._updater.catch_up()
-        write_tensors(path, self._updater.saved(), {"optimizer": self.name, "steps": str(self.steps)})
+        facts = {"optimizer": self.name, "steps": str(self.steps), "parameters": self._layout}
+        write_tensors(path, self._updater.saved(), facts)
 
     def load(self, path: str | Path) -> None:
         """Loads the state that `save` wrote; call it after `net.load`. Steps are then those of an uninterrupted loop.
@@ -192,13 +194,19 @@ class Optimizer:
         sizes = {name: (size,) for name, size in self._updater.sizes.items()}
         found = {name: array.shape for name, array in arrays.items() if array.dtype.kind == "f" and name in sizes}
         steps = facts.get("steps", "")
-        if found != sizes or not (steps.isascii() and steps.isdigit()):
+        same = found == sizes and facts.get("parameters") == self._layout
+        if not same or not (steps.isascii() and steps.isdigit()):
             raise WeightsError(f"{path} contains the optimizer state of another network")
         try:
             self._updater.restore(arrays)
         except (KeyError, ValueError) as error:
             raise WeightsError(f"{path}: {error}") from None
         self.steps = int(steps)
+
+    @property
+    def _layout(self) -> str:
+        """The trained parameters in the order of the states, which have as many elements for other networks, too."""
+        return json.dumps([(parameter.name, parameter.shape) for parameter in self._net.arena.trained])
 
 
 def _penalty(given: Regularizer | None) -> ComponentSettings | None:

@@ -43,7 +43,7 @@ TYPES = {"image": Type.dense(1, 4, 4), "label": Type.ids(3)}
         ({"x": np.array(["a", None])}, "such as None in item 1; for words, use strings only"),
         ({"x": Unconvertible()}, "field `x` cannot be converted to an array: detach it first"),
         (
-            {"x": np.ma.masked_equal([1, 2], 2)},
+            {"x": [np.ma.masked_equal([1, 2], 2)]},
             "field `x` has masked elements; array.filled(value) replaces them",
         ),
         ({"x": np.float32(1)}, "field `x` is a scalar"),

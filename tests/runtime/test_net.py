@@ -269,6 +269,10 @@ WRONG_FEEDS = {
     ),
     "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "expected a real dtype"),
     "masked elements": ({"x": np.ma.masked_less(np.arange(360.0).reshape(5, 2, 6, 6), 3)}, r"array.filled\(value\)"),
+    "masked elements in a list": (
+        {"x": [np.ma.masked_less(np.arange(72.0).reshape(2, 6, 6), 3)] * 5},
+        "has masked elements",
+    ),
     "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "contains nan in row 0"),
     "fractions as ids": ({"label": np.ones(5)}, "ids must be integers"),
     "infinity": ({"x": np.full((5, 2, 6, 6), np.inf)}, "contains inf in row 0"),
@@ -416,6 +420,22 @@ layer { name: "y" type: "fc" input: "x" input: "row" input: "tags" fc { size: 2 
     for gradients in found[1:]:
         for gradient, expected in zip(gradients, found[0], strict=True):
             np.testing.assert_array_equal(gradient, expected)
+
+
+def test_parameters_are_not_assigned_between_the_passes():
+    """The backward pass would combine values of the forward pass with the new parameters."""
+    with pl.Net(pl.loads(FAN_OUT)) as net:
+        net.forward(batch())
+        net.states["b.running_mean"].value = 0
+        net.backward()
+        net.forward(batch())
+        net.parameters["c.weight"].value *= 2
+        with pytest.raises(RuntimeError, match=r"`c\.weight` was assigned after the forward pass"):
+            net.backward()
+        net.forward(batch())
+        net.backward()
+        net.parameters["c.weight"].value *= 2
+        net.backward()  # which repeats the forward pass
 
 
 def test_a_batch_without_rows_has_a_loss_of_zero():

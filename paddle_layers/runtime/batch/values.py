@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.errors import first_line
+from paddle_layers.define.errors import first_line, has_masked
 
 Array = NDArray[Any]
 
@@ -125,7 +125,7 @@ def _joined(parts: Sequence[Array]) -> Array:
 
 def as_array(given: Any) -> Array:
     """Converts to an array. Raises `FeedError` for what NumPy cannot convert, masked elements, and scalars."""
-    if np.ma.is_masked(given):  # NumPy converts them to the numbers that the mask hides
+    if has_masked(given):
         raise FeedError("has masked elements; replace them: array.filled(value)")
     try:
         array = np.asarray(given)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.define import LayerDefinition, ShapeError, State, registries
-from paddle_layers.define.errors import first_line
+from paddle_layers.define.errors import first_line, has_masked
 from paddle_layers.define.fields.tensors import Param
 from paddle_layers.define.machine import as_bytes
 from paddle_layers.define.name_patterns import listed
@@ -81,7 +81,8 @@ class Parameter:
     def value(self) -> Array:
         """Values as a view on the CPU, otherwise as a read-only copy. Assign to it to change them.
 
-        Read it again after a step: pending steps of an optimizer are made on access. Writes to a view are detected as
+        Assign before a forward pass or after its backward pass, not between them. Read it again after a step: pending
+        steps of an optimizer are made on access. Writes to a view are detected as
         long as it, or a view of it, is alive; meanwhile passes of the test phase recompute what depends on parameters
         only.
         """
@@ -92,6 +93,8 @@ class Parameter:
     def value(self, values: Any) -> None:
         self.catch_up()
         self.stored = values
+        if not isinstance(self.definition, State):
+            self.changes.assigned = self.name, self.changes.assigned[1] + 1
 
     @property
     def stored(self) -> Array:
@@ -106,14 +109,14 @@ class Parameter:
 
     def _checked(self, values: Any) -> Array:
         """Values with the parameter's shape; a scalar is broadcast. Raises `ValueError`."""
+        if has_masked(values):
+            raise ValueError(f"`{self.name}` cannot have masked elements; replace them: array.filled(value)")
         try:
             array = np.asarray(values)
         except ValueError as error:  # ragged rows
             raise ValueError(f"`{self.name}`: cannot convert to an array: {first_line(error)}") from None
         if array.dtype.kind not in "fiub":
             raise ValueError(f"`{self.name}` requires a real dtype, not {array.dtype}")
-        if np.ma.is_masked(values):
-            raise ValueError(f"`{self.name}` cannot have masked elements; replace them: array.filled(value)")
         if array.shape not in ((), self.shape):
             same = array.size == self.size
             meant = "; assign array.T" if same and array.shape == self.shape[::-1] and array.ndim > 1 else ""
