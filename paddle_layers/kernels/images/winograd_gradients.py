@@ -9,7 +9,7 @@ transforms both itself. Rounding is as in `winograd`: measured 1e-6 of the large
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
-from paddle_layers.kernels.primitives.memory_ops import scatter_run, set_entry, transpose
+from paddle_layers.kernels.primitives.memory_ops import scatter_run, set_entry, transpose, zeros
 from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, gemm_microkernel, vectors_of
 from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 from paddle_layers.kernels.primitives.winograd_transforms import (
@@ -128,6 +128,8 @@ def sum_tiles(
     sums = deltas + POINTS * (TILES * filters + SKEW) * size
     results = sums + POINTS * filters * wide
     set_entry(place, 0, 0, 0)
+    if tiles == 0:
+        zeros(sums, POINTS * filters * channels, size, one)
     for start in range(0, tiles, TILES):
         count = min(TILES, tiles - start)
         vectors = vectors_of(count, size)

@@ -108,7 +108,7 @@ def multiply_transposed(target, factors, low, high, depth, panels, columns, begi
     """
     (y, y_row), (x, x_row) = target, factors
     block = place + tail_numbers() * size
-    for top in range(0, depth, SUMMED):
+    for top in range(0, max(depth, 1), SUMMED):  # without rows of x, the sums are zeros
         for first in range(low, high, ROWS):
             rows, many = min(ROWS, high - first), min(SUMMED, depth - top)
             for step in range(many):
@@ -135,7 +135,7 @@ def transposed_product(target, factors, right, rows, depth, columns, adding, pla
     """
     (x, x_row), (matrix, pitch) = factors, right
     panels = place + block_numbers() * size
-    for top in range(0, depth, SUMMED):
+    for top in range(0, max(depth, 1), SUMMED):
         many, count = min(SUMMED, depth - top), panels_of(columns, size)
         pack_panels(panels, (matrix + top * pitch * size, pitch), many, columns, 0, count, False, size, one)
         multiply_transposed(

@@ -7,7 +7,7 @@ batches have determined.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from contextvars import Context, ContextVar, copy_context
 from typing import Any, NamedTuple, TypeVar
@@ -17,9 +17,9 @@ from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.kernels.constants import NO_EPILOGUE
 from paddle_layers.kernels.tuned import Tuned, call_by_name, unknown_argument
 from paddle_layers.runtime.generate.drivers import TunedCall
-from paddle_layers.runtime.graph.domains import Extent, RowsOf, ScratchSize, chosen_rows_of
+from paddle_layers.runtime.graph.domains import Domain, Extent, RowsOf, ScratchSize, chosen_rows_of
 
-from .arguments import Argument, Ref, spec_of, split_constants, uses
+from .arguments import Argument, Ref, refs_of, spec_of, split_constants, uses
 from .buffers import Buffer
 from .launch import Launch
 from .scope import OperationScope, UnknownArgument, host_sizes
@@ -92,6 +92,12 @@ def _memory(scope: OperationScope, name: str, extent: Extent) -> Ref:
     return Ref(Buffer(name, extent, scope.index_arrays.dtype), (extent,))
 
 
+def _written_rows(scope: OperationScope, args: Mapping[str, Argument], targets: Iterable[str]) -> list[Domain]:
+    """The rows of the targets, if all targets have rows of the batch."""
+    found = [ref.shape[0].domain for name in targets if name in args for ref in refs_of(args[name])]
+    return [one for one in found if one is not None] if {*found} <= {*scope.op.rows.values()} else []
+
+
 def _tuned_launch(
     scope: OperationScope,
     function: Function,
@@ -125,7 +131,15 @@ def _tuned_launch(
     call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, targets)
     launch = Launch(function.name, scope.op.name, call, list(args.values()), None)
     launch.work = int(call_by_name(tuned.work, host_sizes(scope, item)))
-    launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(scope, item, rows) | chosen))
+    written = [] if tuned.prepared is not None else _written_rows(scope, known, targets)
+
+    def items_of(rows: RowsOf) -> int:
+        # Without rows there is nothing to write, but a kernel for one row would write that.
+        if written and not any(map(rows, written)):
+            return 0
+        return int(call_by_name(tuned.items, host_sizes(scope, item, rows) | chosen))
+
+    launch.items = items_of
     if (runs := tuned.runs) is not None:
         launch.runs = lambda rows: int(call_by_name(runs, host_sizes(scope, item, rows)))
     launch.domains = tuple(scope.op.rows.values())
