@@ -199,7 +199,7 @@ def test_kernels_without_rows_have_no_work():
         for launch in launches_of(pl.loads(text_of(layer, shape, attributes)), training=True, device="cpu"):
             rows = launch.args[0].shape[0] if launch.items is not None else None
             if rows is not None and rows.domain is not None:
-                assert launch.items(lambda domain: 0) == 0, (layer, shape, launch.name)
+                assert launch.items(lambda _: 0) == 0, (layer, shape, launch.name)
 
 
 def test_every_tuned_function_has_a_shape():
