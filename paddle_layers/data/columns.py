@@ -101,6 +101,7 @@ class SparseColumn:
         ids: Columns of the entries, (entries,).
         starts: Offsets of the rows and the total, (rows + 1,).
         values: Values of the entries, (entries,); None for ones.
+        columns: Number of columns of the matrix; None if it is unknown.
 
     Example::
 
@@ -109,8 +110,8 @@ class SparseColumn:
 
     level = 0
 
-    def __init__(self, ids: Array, starts: Array, values: Array | None = None) -> None:
-        self.ids, self.starts, self.values = ids, starts, values
+    def __init__(self, ids: Array, starts: Array, values: Array | None = None, columns: int | None = None) -> None:
+        self.ids, self.starts, self.values, self.columns = ids, starts, values, columns
         self.dtype, self.shape = ids.dtype, (len(starts) - 1,)
 
     def __len__(self) -> int:

@@ -290,7 +290,9 @@ def _given(value: Any, name: str, origin: str) -> Any:
         return value
     if hasattr(value, "tocsr"):
         matrix = value.tocsr()
-        return SparseColumn(matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data)
+        return SparseColumn(
+            matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data, matrix.shape[1]
+        )
     if has_masked(value):
         raise DataError(f"{origin}: field `{name}` has masked elements; array.filled(value) replaces them")
     try:

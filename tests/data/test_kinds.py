@@ -156,6 +156,26 @@ def test_a_data_set_takes_scipy_matrices():
     check("SPARSE", 0, make_feeds(dataset, {"x": TYPES["SPARSE"](0)})[0].take(np.arange(5), None))
 
 
+@pytest.mark.parametrize("level", STARTS)
+@pytest.mark.parametrize("width", [WIDTH - 1, WIDTH + 1])
+def test_a_matrix_of_another_width_is_rejected(width, level):
+    matrix, at = scipy.sparse.csr_matrix(np.eye(5, width)), [*map(np.array, STARTS[level])]
+    fed = [Sequences(matrix, *at), nested_matrices(matrix, scipy.sparse.csr_matrix, level)] if level else [matrix]
+    with pl.Net(pl.loads(text("SPARSE", level))) as net:
+        for given in fed:
+            with pytest.raises(FeedError, match=f"is a matrix with {width} columns; expected {WIDTH}"):
+                net.forward({"x": given})
+    with pytest.raises(DataError, match=f"field `x` is a matrix with {width} columns, but the data layer `x` expects"):
+        make_feeds(Dataset({"x": fed[0]}), {"x": TYPES["SPARSE"](level)})
+
+
+def test_values_of_binary_features_are_rejected():
+    with pl.Net(pl.loads(text("SPARSE_INT", 0))) as net:
+        for given in (csr("SPARSE"), ROWS["SPARSE"], scipy.sparse.csr_matrix(dense("SPARSE"))):
+            with pytest.raises(FeedError, match="has values other than 1; set `data_type: SPARSE`"):
+                net.forward({"x": given})
+
+
 def test_the_text_source_gives_sequences_of_ids(tmp_path):
     (tmp_path / "words.txt").write_text("a\nb\nc\nd\ne\n", encoding="utf-8")
     (tmp_path / "lines.txt").write_text("e a\nc c b\n", encoding="utf-8")

@@ -67,6 +67,8 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
         raise DataError(
             f"{where} has values, but {target}; remove `{name}.values`, or set `data_type: SPARSE` in the data layer"
         )
+    if sparse is not None and sparse.columns not in (None, wanted.size):
+        raise DataError(f"{where} is a matrix with {sparse.columns} columns, but {target}")
     words, is_target = dataset.words.get(name, ()), name in dataset.targets
     check_size(words, name, layer, wanted, dataset.origin, target=is_target)
 

@@ -81,8 +81,8 @@ class Batch(BatchRows):
         return given.id if isinstance(given, Csr) else given
 
     def _take(self, value: Value, given: Any, extra: IgnoredLabels) -> None:
-        sparse, rank = value.entries is not None, len(value.type.dims)
-        given = as_sequences(given, value.type.level, sparse=sparse, rank=rank)
+        columns, rank = value.type.size if value.entries is not None else 0, len(value.type.dims)
+        given = as_sequences(given, value.type.level, columns=columns, rank=rank)
         rows: Any = given
         if isinstance(given, Sequences):
             if given.level != value.type.level:
@@ -154,7 +154,7 @@ def _checked_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: st
 
 def _checked(type_: Type, rows: Any, extra: IgnoredLabels, dtype: str) -> Any:
     if type_.kind in ("SPARSE", "SPARSE_INT"):
-        return _checked_csr(type_, as_csr(rows), dtype)
+        return _checked_csr(type_, as_csr(rows, type_.size), dtype)
     array = as_array(rows)
     if array.shape == (0,):  # the row shape of an empty list is unknown
         array = np.zeros((0, *type_.dims), np.int64)
@@ -240,4 +240,6 @@ def _checked_csr(type_: Type, rows: Csr, dtype: str) -> Csr:
             raise FeedError("has no values; the data layer requires them (SPARSE)")
         value = np.zeros(0) if rows.value is None else _real(rows.value)
         return Csr(rows.start, ids, finite(value, dtype))
+    if rows.value is not None and not (rows.value == 1).all():
+        raise FeedError("has values other than 1; set `data_type: SPARSE` in the data layer, or feed columns only")
     return Csr(rows.start, ids, np.ones(0))

@@ -65,10 +65,10 @@ class Sequences:
         return 1 if self.sub_starts is None else 2
 
 
-def as_sequences(value: Any, level: int, *, sparse: bool = False, rank: int = 0) -> Any:
+def as_sequences(value: Any, level: int, *, columns: int = 0, rank: int = 0) -> Any:
     """Convert lists of rows, and arrays (samples, steps, ...) whose rows have `rank` axes, to `Sequences`.
 
-    Rows of a sequence may be an array, and sparse ones a SciPy matrix or a `Csr`.
+    Rows of a sequence may be an array, and sparse ones, with so many `columns`, a SciPy matrix or a `Csr`.
 
     Returns:
         The sequences; `Sequences`, and values of level 0, unchanged.
@@ -78,7 +78,7 @@ def as_sequences(value: Any, level: int, *, sparse: bool = False, rank: int = 0)
     """
     if isinstance(value, Sequences) or level == 0:
         return value
-    if isinstance(value, np.ndarray) and level == 1 and not sparse and value.ndim == 2 + rank:
+    if isinstance(value, np.ndarray) and level == 1 and not columns and value.ndim == 2 + rank:
         count, steps = value.shape[:2]
         return Sequences(value.reshape(count * steps, *value.shape[2:]), np.arange(count + 1) * steps)
     if not isinstance(value, (list, tuple)):
@@ -91,12 +91,12 @@ def as_sequences(value: Any, level: int, *, sparse: bool = False, rank: int = 0)
         parts = [part for sequence in value for part in sequence]
     else:
         raise FeedError("must be a list of lists of sub-sequences, since the data layer takes nested sequences")
-    if sparse:
-        parts = [as_csr(part) for part in parts]
+    if columns:
+        parts = [as_csr(part, columns) for part in parts]
     elif not all(hasattr(part, "__len__") for part in parts):
         items = "sub-sequence" if level == 2 else "sequence"
         raise FeedError(f"contains scalars instead of sequences; expected a list with the rows of each {items}")
-    rows = join_csr(parts) if sparse else _joined(list(map(as_array, parts)))
+    rows = join_csr(parts) if columns else _joined(list(map(as_array, parts)))
     return Sequences(rows, _starts(parts)) if level == 1 else Sequences(rows, _starts(value), _starts(parts))
 
 
@@ -151,8 +151,8 @@ def checked_starts(starts: Any, total: int | None) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def as_csr(value: Any) -> Csr:
-    """Convert lists of column indices, of (column, value) pairs, or a SciPy sparse matrix to `Csr`.
+def as_csr(value: Any, columns: int) -> Csr:
+    """Convert lists of column indices, of (column, value) pairs, or a SciPy sparse matrix of `columns` to `Csr`.
 
     Returns:
         Rows with valid starts; the range of columns is checked by the data layer.
@@ -168,7 +168,9 @@ def as_csr(value: Any) -> Csr:
         return Csr(checked_starts(value.start, len(ids)), ids, values)
     if hasattr(value, "tocsr"):
         matrix = value.tocsr()
-        return as_csr(Csr(matrix.indptr, matrix.indices.astype(np.int64), matrix.data))
+        if matrix.shape[1] != columns:
+            raise FeedError(f"is a matrix with {matrix.shape[1]} columns; expected {columns}")
+        return as_csr(Csr(matrix.indptr, matrix.indices.astype(np.int64), matrix.data), columns)
     if not isinstance(value, (list, tuple)) or not all(isinstance(row, Iterable) for row in value):
         raise FeedError(
             f"is {type(value).__name__}; expected Csr(start, id), lists of columns, or a SciPy sparse matrix"
