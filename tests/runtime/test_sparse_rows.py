@@ -237,6 +237,9 @@ def test_rows_of_the_gradient_and_the_dense_form() -> None:
                 np.testing.assert_allclose(net.parameters[name].gradient, dense.parameters[name].gradient, rtol=1e-12)
             np.testing.assert_array_equal(table.gradient[ids], rows)
         assert dense.parameters["found.table"].gradient_rows is None
+        with pytest.raises(ValueError, match="read-only"):
+            table.gradient[:] = 0  # would be lost
+        dense.parameters["found.table"].gradient[:] = 0
 
 
 def steps(net: pl.Net, updater: Updater, ids: list[int], first: int = 1) -> None:

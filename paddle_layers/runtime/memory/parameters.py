@@ -130,8 +130,8 @@ class Parameter:
     def gradient(self) -> Array | None:
         """The gradient of the last backward pass, as `value`; `None` if it does not exist.
 
-        It is a copy if it is in `gradient_rows`. Raises `RuntimeError` if another thread ran that pass, or an interrupt
-        ended it.
+        It is a read-only copy if it is in `gradient_rows`. Raises `RuntimeError` if another thread ran that pass, or an
+        interrupt ended it.
         """
         self.gradient_owner.check()
         if self.by_rows:
@@ -155,6 +155,7 @@ class Parameter:
         if self.sparse_gradient is not None:
             ids, rows = self.sparse_gradient.read()
             dense[ids] = rows
+        dense.flags.writeable = False  # the next step of an optimizer would not see what is written
         return dense
 
     def catch_up(self, rows: NDArray[np.int64] | None = None) -> None:
