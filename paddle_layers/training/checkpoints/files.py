@@ -147,9 +147,12 @@ def read_facts(checkpoint: Path, fixed: Mapping[str, Any], *, trained: Sequence[
 
 
 def _check_trained(checkpoint: Path, before: Sequence[str], now: Sequence[str]) -> None:
-    """The optimizer remembers something of each parameter that learned, so the same ones have to learn."""
+    """The optimizer remembers something of each parameter that learned, so the same ones have to learn, in its order."""
     changed = [f"`{name}` is no longer trained" for name in before if name not in now]
     changed += [f"`{name}` was not trained before" for name in now if name not in before]
+    if not changed:
+        moved = zip(before, now, strict=False)
+        changed = [f"`{other}` is where `{name}` was" for name, other in moved if name != other]
     if changed:
         more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
         raise TrainingError(
