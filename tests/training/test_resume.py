@@ -265,7 +265,7 @@ def test_other_parameters_that_learn_are_said(tmp_path):
         small.train(path, resume=True)
     path.write_text(text)
     facts.write_text(json.dumps(known | {"trained": known["trained"][::-1]}))  # of layers in another order
-    with pytest.raises(TrainingError, match="`fc1.weight` is where `fc2.bias` was"):
+    with pytest.raises(TrainingError, match=r"`fc1\.weight` is where `fc2\.bias` was"):
         small.train(path, resume=True)
     facts.write_text(json.dumps({name: value for name, value in known.items() if name != "trained"}))
     assert small.train(path, resume=True)[0].steps == 30  # of an earlier version
