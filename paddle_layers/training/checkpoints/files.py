@@ -147,7 +147,7 @@ def read_facts(checkpoint: Path, fixed: Mapping[str, Any], *, trained: Sequence[
 
 
 def _check_trained(checkpoint: Path, before: Sequence[str], now: Sequence[str]) -> None:
-    """The optimizer's arrays have something of each parameter that learned, in this order: the same ones have to learn."""
+    """States of the optimizer are in the order of the trained parameters: the same ones have to be trained."""
     changed = [f"`{name}` is no longer trained" for name in before if name not in now]
     changed += [f"`{name}` was not trained before" for name in now if name not in before]
     if not changed:
