@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 def suggestion(name: object, known: Iterable[str]) -> str:
@@ -29,7 +30,7 @@ def first_line(error: BaseException) -> str:
     return next(iter(str(error).strip().splitlines()), type(error).__name__)
 
 
-def has_masked(value: object) -> bool:
+def has_masked(value: Any) -> bool:
     """Whether an array of NumPy, or one in a list, has masked elements: conversions use the numbers that masks hide."""
     parts = value if isinstance(value, (list, tuple)) else (value,)
     return any(hasattr(part, "filled") and bool(part.mask.any()) for part in parts)
