@@ -273,8 +273,7 @@ class Net(PassResults, PassEffects):
 
         Raises:
             FeedError: Gradients do not fit the last batch.
-            RuntimeError: There is no forward pass in the phase train, or no loss, or the pass ran in another thread, or
-                a parameter was assigned since.
+            RuntimeError: No forward pass in the phase train, or in this thread, no loss, or a parameter assigned since.
             TypeError: A divisor is not a number.
             ValueError: A divisor belongs to no loss.
         """
@@ -292,11 +291,8 @@ class Net(PassResults, PassEffects):
         # A backward pass reuses the memory of values that it has read, so a second one needs the forward pass again.
         if wanted is not plan or self._last.consumed:
             self._run_again(phase, wanted, batch)
-        elif self._last.assigned != (assigned := self.arena.changes.assigned):
-            raise RuntimeError(
-                f"`{assigned[0]}` was assigned after the forward pass, so that gradients would mix old and new values: "
-                "call backward before the assignment, or forward again"
-            )
+        else:
+            self._last.check_assigned(self.arena.changes.assigned)
         for name, array in given.items():
             wanted.write(wanted.gradients[name], array)
         if write_used_ids(wanted, batch):
@@ -305,10 +301,7 @@ class Net(PassResults, PassEffects):
         self._last.consumed = True
         with self.arena.changes.made(wanted.updates is not None), self.arena.gradient_owner.writing():
             wanted.backward(ready, self.add_up)
-            for parameter in self.arena.by_name.values():
-                parameter.sparse_gradient = None  # where this pass does not reach, no rows of an earlier one remain
-            for rows in wanted.sparse_gradients:
-                rows.parameter.sparse_gradient, rows.batch = rows, batch
+            self.arena.take_sparse_gradients(wanted.sparse_gradients_of(batch))
             self._last.has_gradients = True
 
     def _run_again(self, phase: Phase, plan: Plan, batch: Batch) -> None:

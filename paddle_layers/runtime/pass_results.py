@@ -74,6 +74,14 @@ class LastPass:
         """Phase, plan and batch of the pass."""
         return self.phase, self.plan, self.batch
 
+    def check_assigned(self, now: tuple[str, int]) -> None:
+        """Raises `RuntimeError` if a parameter was assigned since the pass; `now` is the last one that was."""
+        if now != self.assigned:
+            raise RuntimeError(
+                f"`{now[0]}` was assigned after the forward pass, so that gradients would mix old and new values: call "
+                "backward before the assignment, or forward again"
+            )
+
     def check_thread(self) -> None:
         """Raises `RuntimeError` in another thread than the one that ran the pass."""
         if self.thread is not threading.current_thread():

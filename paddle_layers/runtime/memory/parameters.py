@@ -326,6 +326,11 @@ class ParameterSet:
         for name, value in values.items():
             self.by_name[name].value = value
 
+    def take_sparse_gradients(self, found: Mapping[str, RowGradients]) -> None:
+        """Sets the sparse gradients of a backward pass: where it does not reach, no rows of an earlier one remain."""
+        for name, parameter in self.by_name.items():
+            parameter.sparse_gradient = found.get(name)
+
     def release_gradients(self) -> None:
         """Frees the arena of the gradients: plans hold them from now on, as long as they need them."""
         for parameter in self.trained:

@@ -21,6 +21,7 @@ from paddle_layers.runtime.launches.arguments import Held, Lagged, Ref, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.launches.sparse_gradients import SparseGradient
 from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.passes.buffer_reuse import place
 from paddle_layers.runtime.schedule.all_reduce import AddUp, GradientPart, gradient_parts
@@ -213,6 +214,12 @@ class Plan:
         """Adds the statistics of this batch to their sums."""
         if self._end > len(self.launches):
             self.table.run(len(self.launches), self._end)
+
+    def sparse_gradients_of(self, batch: Rows) -> dict[str, SparseGradient]:
+        """The sparse gradients by parameter, which are those of a batch from now on."""
+        for gradient in self.sparse_gradients:
+            gradient.batch = batch
+        return {gradient.parameter.name: gradient for gradient in self.sparse_gradients}
 
     def run_one(self, at: int) -> None:
         """Runs a single launch."""
