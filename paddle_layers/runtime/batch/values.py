@@ -178,6 +178,6 @@ def as_csr(value: Any, columns: int) -> Csr:
     rows = list(map(list, value))
     entries = [entry for row in rows for entry in row]
     if entries and all(isinstance(entry, tuple) and len(entry) == 2 for entry in entries):
-        ids, numbers = zip(*entries, strict=True)
-        return Csr(_starts(rows), as_array(ids), as_array(numbers))
+        indices, numbers = zip(*entries, strict=True)
+        return Csr(_starts(rows), as_array(indices), as_array(numbers))
     return Csr(_starts(rows), as_array(entries) if entries else np.zeros(0, np.int64))
