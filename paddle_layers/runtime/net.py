@@ -196,7 +196,7 @@ class Net(PassResults, PassEffects):
         before.copy(feeds)
         self._statistics.complete_reset()
         before.plan.repeat(self.arena.changes.version(), self.add_up)
-        self._last = LastPass(self._phases["test"], before.plan, before.batch, self.arena.changes.assigned)
+        self._last = LastPass(self._phases["test"], before.plan, before.batch)
         self._statistics.note(before.plan.stats)
         return before.read()
 
@@ -228,7 +228,7 @@ class Net(PassResults, PassEffects):
         plan.set_keys(self._key)
         with self.arena.changes.made(phase.name == "train"):  # states change
             plan.forward(lambda made: make_late_rows(batch, made, plan), self.arena.changes.version(), self.add_up)
-        self._last = LastPass(phase, plan, batch, self.arena.changes.assigned)
+        self._last = LastPass(phase, plan, batch)
 
     @one_at_a_time
     def divisors(self, feeds: Mapping[str, Any], step: int | None = None) -> dict[str, float]:
@@ -273,7 +273,7 @@ class Net(PassResults, PassEffects):
 
         Raises:
             FeedError: Gradients do not fit the last batch.
-            RuntimeError: No forward pass in the phase train, or in this thread, no loss, or a parameter assigned since.
+            RuntimeError: There is no forward pass in the phase train, or no loss, or the pass ran in another thread.
             TypeError: A divisor is not a number.
             ValueError: A divisor belongs to no loss.
         """
@@ -291,8 +291,6 @@ class Net(PassResults, PassEffects):
         # A backward pass reuses the memory of values that it has read, so a second one needs the forward pass again.
         if wanted is not plan or self._last.consumed:
             self._run_again(phase, wanted, batch)
-        else:
-            self._last.check_assigned(self.arena.changes.assigned)
         for name, array in given.items():
             wanted.write(wanted.gradients[name], array)
         if write_used_ids(wanted, batch):

@@ -43,8 +43,6 @@ class LastPass:
     phase: Phase
     plan: Plan
     batch: Batch
-    assigned: tuple[str, int]
-    """The parameter that was assigned last before the pass, and the number of assignments."""
     thread: threading.Thread = field(default_factory=threading.current_thread)
     consumed: bool = False
     """Whether a backward pass has overwritten the values, or has begun to."""
@@ -73,14 +71,6 @@ class LastPass:
     def parts(self) -> tuple[Phase, Plan, Batch]:
         """Phase, plan and batch of the pass."""
         return self.phase, self.plan, self.batch
-
-    def check_assigned(self, now: tuple[str, int]) -> None:
-        """Raises `RuntimeError` if a parameter was assigned since the pass; `now` is the last one that was."""
-        if now != self.assigned:
-            raise RuntimeError(
-                f"`{now[0]}` was assigned after the forward pass, so that gradients would mix old and new values: call "
-                "backward before the assignment, or forward again"
-            )
 
     def check_thread(self) -> None:
         """Raises `RuntimeError` in another thread than the one that ran the pass."""

@@ -422,22 +422,6 @@ layer { name: "y" type: "fc" input: "x" input: "row" input: "tags" fc { size: 2 
             np.testing.assert_array_equal(gradient, expected)
 
 
-def test_parameters_are_not_assigned_between_the_passes():
-    """The backward pass would combine values of the forward pass with the new parameters."""
-    with pl.Net(pl.loads(FAN_OUT)) as net:
-        net.forward(batch())
-        net.states["b.running_mean"].value = 0
-        net.backward()
-        net.forward(batch())
-        net.parameters["c.weight"].value *= 2
-        with pytest.raises(RuntimeError, match=r"`c\.weight` was assigned after the forward pass"):
-            net.backward()
-        net.forward(batch())
-        net.backward()
-        net.parameters["c.weight"].value *= 2
-        net.backward()  # which repeats the forward pass
-
-
 def test_a_batch_without_rows_has_a_loss_of_zero():
     text = """
 layer { name: "x" type: "data" data { shape: [3] seq_nested_level: 1 } }

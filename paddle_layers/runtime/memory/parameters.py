@@ -81,8 +81,7 @@ class Parameter:
     def value(self) -> Array:
         """Values as a view on the CPU, otherwise as a read-only copy. Assign to it to change them.
 
-        Assign before a forward pass or after its backward pass, not between them. Read it again after a step: pending
-        steps of an optimizer are made on access. Writes to a view are detected as
+        Read it again after a step: pending steps of an optimizer are made on access. Writes to a view are detected as
         long as it, or a view of it, is alive; meanwhile passes of the test phase recompute what depends on parameters
         only.
         """
@@ -93,8 +92,6 @@ class Parameter:
     def value(self, values: Any) -> None:
         self.catch_up()
         self.stored = values
-        if not isinstance(self.definition, State):
-            self.changes.assigned = self.name, self.changes.assigned[1] + 1
 
     @property
     def stored(self) -> Array:

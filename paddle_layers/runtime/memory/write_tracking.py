@@ -25,8 +25,6 @@ class Changes:
     """Counts possible changes of the parameters of a net."""
 
     def __init__(self) -> None:
-        self.assigned = "", 0
-        """The parameter that was assigned last, and the number of assignments."""
         self._count = 0
         self._lent: weakref.WeakSet[Lent] = weakref.WeakSet()
 
