@@ -61,8 +61,15 @@ def export(file: str, weights: str | None, output: str, values: tuple[str, ...],
     help="Shape of an input that FILE leaves open, without the batch axis: 3x227x227; ids<1000 in Caffe; repeatable.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace the files of an earlier import.")
+@click.option("--no-verify", is_flag=True, help="Do not compare the network with ONNX's reference implementation.")
 def import_(
-    file: Path, output: Path, weights: Path | None, mean: Path | None, shapes: tuple[str, ...], overwrite: bool
+    file: Path,
+    output: Path,
+    weights: Path | None,
+    mean: Path | None,
+    shapes: tuple[str, ...],
+    overwrite: bool,
+    no_verify: bool,
 ) -> None:
     """Import the ONNX or Caffe network FILE into the folder DIR.
 
@@ -72,7 +79,10 @@ def import_(
     'paddle-layers[onnx]'.
     """
     given = dict(map(_shape, shapes))
-    found = _onnx(file, (weights, mean), given) if _ending(file) == ONNX else _caffe(file, weights, mean, given)
+    onnx = _ending(file) == ONNX
+    if no_verify and not onnx:
+        raise click.UsageError(f"--no-verify is only for ONNX; remove it for {file}")
+    found = _onnx(file, (weights, mean), given, not no_verify) if onnx else _caffe(file, weights, mean, given)
     if output.is_dir() and not overwrite:
         for name in found.names:
             check_new(output / name, OVERWRITE)
@@ -94,7 +104,7 @@ def _ending(file: Path) -> str:
     return ending
 
 
-def _onnx(file: Path, others: tuple[object, ...], shapes: dict[str, Type]) -> Any:
+def _onnx(file: Path, others: tuple[object, ...], shapes: dict[str, Type], verify: bool) -> Any:
     from paddle_layers.exchange.onnx_in.importing import import_onnx
 
     if any(others):
@@ -102,7 +112,7 @@ def _onnx(file: Path, others: tuple[object, ...], shapes: dict[str, Type]) -> An
     for name, type_ in shapes.items():
         if type_.kind != "DENSE" or type_.level:
             raise click.UsageError(f"--shape {name}={type_}: an ONNX input takes sizes only, such as {name}=3x224x224")
-    return import_onnx(file, shapes={name: type_.dims for name, type_ in shapes.items()})
+    return import_onnx(file, shapes={name: type_.dims for name, type_ in shapes.items()}, verify=verify)
 
 
 def _caffe(file: Path, weights: Path | None, mean: Path | None, shapes: dict[str, Type]) -> Any:

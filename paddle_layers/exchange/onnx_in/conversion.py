@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,11 @@ MOST_INLINED = 1 << 14
 class Outcome:
     """Result of a conversion, for one interpretation of the inputs."""
 
-    outputs: list[tuple[str, LayerOutput]] = field(default_factory=list)
+    inputs: GraphInputs
+    outputs: list[tuple[str, View]] = field(default_factory=list)
+    values: dict[str, Any] = field(default_factory=dict)
+    """The meaning of each tensor of the graph."""
+    known: dict[Any, Any] = field(default_factory=dict)
     refused: list[str] = field(default_factory=list)
     folded: list[OnnxNode] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -98,7 +102,7 @@ def convert(model: Model) -> Outcome:
 def _has_steps(outcome: Outcome) -> bool:
     """Whether a layer shows which axis has the steps, as recurrences and attention do; the first axis may be these."""
     seen: set[ImportedLayer] = set()
-    stack = [value.layer for _, value in outcome.outputs]
+    stack = [view.value.layer for _, view in outcome.outputs]
     while stack:
         layer = stack.pop()
         if layer.type in _OF_STEPS:
@@ -124,11 +128,12 @@ class _Conversion:
         self.left = MOST_INLINED
         self.visited: set[int] = set()
         """Places of converted nodes, including those of chosen branches."""
-        self.outcome = Outcome(refused=list(self.graph_inputs.refused), notes=list(self.graph_inputs.notes))
         self.values: dict[str, SymbolicValue | ConstantValue | None] = {
             **constants_of(model.constants),
             **self.graph_inputs.values,
         }
+        refused, notes = list(self.graph_inputs.refused), list(self.graph_inputs.notes)
+        self.outcome = Outcome(self.graph_inputs, values=self.values, known=self.known, refused=refused, notes=notes)
 
     def run(self) -> Outcome:
         """All nodes on which outputs rest, then the outputs."""
@@ -358,7 +363,8 @@ class _Conversion:
         step = self._step(name)
         plain = step.plain(view)
         try:
-            value = step.rows(plain).value
+            rows = step.rows(plain)
+            value, plain = rows.value, rows.view
         except NotSupported as reason:
             value = plain.value
             self.outcome.notes.append(f"output {shown(name)}: the order of its axes differs from the model: {reason}")
@@ -369,7 +375,7 @@ class _Conversion:
             return
         if value.layer.type == "data":
             value = step.layer("linear", value).outputs[0]
-        self.outcome.outputs.append((name, value))
+        self.outcome.outputs.append((name, replace(plain, value=value)))
 
 
 _KEEP_MASKS = frozenset({"Unsqueeze", "Squeeze", "Cast", "Identity", "Not", "Where"})

@@ -14,6 +14,7 @@ from paddle_layers.config import Network
 from paddle_layers.runtime import Net
 
 from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
+from . import verification
 from .conversion import Outcome, convert
 from .graph_inputs import fix_sizes
 from .layers import ImportedLayer
@@ -50,7 +51,9 @@ class OnnxImport(ImportedFiles):
         return net
 
 
-def import_onnx(path: str | Path, *, shapes: Mapping[str, Sequence[int]] | None = None) -> OnnxImport:
+def import_onnx(
+    path: str | Path, *, shapes: Mapping[str, Sequence[int]] | None = None, verify: bool = True
+) -> OnnxImport:
     """Import an ONNX model as exported by PyTorch, Keras, scikit-learn or this library; the weights are trainable.
 
     The first axis of its inputs is the batch; `[N, T, ...]` become sequences if a sequence layer reads them.
@@ -58,13 +61,16 @@ def import_onnx(path: str | Path, *, shapes: Mapping[str, Sequence[int]] | None 
     Args:
         path: The ONNX file.
         shapes: Sizes of inputs with axes of dynamic size, by name and without the batch axis.
+        verify: Whether the network is compared with ONNX's reference implementation, on random inputs. Models that take
+            more than 2^30 multiplications for a batch of 3 are not verified, which the report mentions.
 
     Returns:
         An object with `network`, `weights` by name and `report`. Its `net()` returns a `Net` with the weights, and
         `write(folder)` writes the files.
 
     Raises:
-        ImportFailure: Nodes without a counterpart, one line each, or shapes that do not fit the model.
+        ImportFailure: Nodes without a counterpart, one line each; shapes that do not fit the model; a network that
+            computes other values than the model.
         OSError: The file cannot be read.
 
     Example::
@@ -84,6 +90,14 @@ def import_onnx(path: str | Path, *, shapes: Mapping[str, Sequence[int]] | None 
         title = f"cannot import {file}: {count} {'error' if count == 1 else 'errors'}:"
         raise ImportFailure(title, *(f"  {line}" for line in outcome.refused))
     made = assemble(model, outcome)
+    if verify:
+        try:
+            outcome.notes.append(verification.verify(model, outcome, made))
+        except ImportFailure as failure:
+            title, *lines = str(failure).split("\n")
+            raise ImportFailure(
+                f"cannot import {file}: {title}", *lines, "  to import it nevertheless: `--no-verify`, in Python `verify=False`"
+            ) from None
     reports = [report_text(model, outcome, made, brief=brief) for brief in (False, True)]
     return OnnxImport(made.network, made.text, made.weights, made.outputs, *reports)
 

@@ -45,25 +45,37 @@ class Assembled:
     """Values by the names of the model's outputs."""
     paths: dict[str, str]
     """The new paths of layers that became parts of blocks, by their names."""
+    fields: list[dict[str, Any]]
+    """The layers as those of a network without blocks."""
+    replaced: dict[LayerOutput, LayerOutput]
+    """Outputs of activations that became part of the layers before."""
+
+    def without_blocks(self) -> tuple[Network, dict[str, NDArray[Any]], dict[LayerOutput, str]]:
+        """The network before repeated layers became blocks, its weights, and the names of its values."""
+        network = loads("\n".join(fields_text({"layer": one}) for one in self.fields))
+        lost = set(self.replaced.values())  # values before an activation that is part of the layer
+        values = [value for layer in self.layers for value in layer.outputs if value not in lost]
+        names = {value: _value_name(value) for value in values}
+        names |= {after: _value_name(before) for after, before in self.replaced.items()}
+        return network, _weights(network, self.layers, {}), names
 
 
 def assemble(model: Model, outcome: Outcome) -> Assembled:
     """The network. Raises `ImportFailure` if the checks of the config report errors."""
-    roots = [value.layer for _, value in outcome.outputs]
-    layers = _in_order(roots)
-    _drop_states(
-        {value for layer in layers for value in layer.inputs} | {value for _, value in outcome.outputs}, layers
-    )
-    replaced = _join(layers, {value for _, value in outcome.outputs})
+    ends = [(name, view.value) for name, view in outcome.outputs]
+    layers = _in_order([value.layer for _, value in ends])
+    _drop_states({value for layer in layers for value in layer.inputs} | {value for _, value in ends}, layers)
+    replaced = _join(layers, {value for _, value in ends})
     layers = [layer for layer in layers if layer.outputs[0] not in replaced or len(layer.outputs) > 1]
-    outputs = {replaced.get(value, value): name for name, value in reversed(outcome.outputs)}
+    outputs = {replaced.get(value, value): name for name, value in reversed(ends)}
     for value, name in outputs.items():
         if len(value.layer.outputs) > 1:
             value.layer.named[value.place] = _clean(name)
     _name(model, layers, outputs)
     shares = _shares(layers)
-    named = {name: _value_name(replaced.get(value, value)) for name, value in outcome.outputs}
-    short = with_blocks([_fields(layer, replaced, shares) for layer in layers], set(named.values()))
+    named = {name: _value_name(replaced.get(value, value)) for name, value in ends}
+    fields = [_fields(layer, replaced, shares) for layer in layers]
+    short = with_blocks(fields, set(named.values()))
     title: dict[str, Any] = {"name": _clean(model.name)} if _clean(model.name) else {}
     text = "\n".join(fields_text(one) for one in (title, *_lines(short)) if one)
     try:
@@ -73,7 +85,7 @@ def assemble(model: Model, outcome: Outcome) -> Assembled:
             *(f"internal error, inconsistent layers: {one.message}" for one in error.diagnostics)
         ) from None
     weights = _weights(network, layers, short.paths)
-    return Assembled(network, dumps(network), weights, layers, named, short.paths)
+    return Assembled(network, dumps(network), weights, layers, named, short.paths, fields, replaced)
 
 
 def _drop_states(read: set[LayerOutput], layers: list[ImportedLayer]) -> None:

@@ -49,7 +49,7 @@ def folded_by_reference(
     import onnx
     from onnx.reference import ReferenceEvaluator
 
-    model = _model_of(node, arrays, max(opset, _CORRECT_SINCE.get(node.operator, 0)))
+    model = _model_of(node, arrays, opset)
     try:
         sizes = _sizes(onnx.shape_inference.infer_shapes(model, strict_mode=True, data_prop=True), node.operator)
         for size in sizes:
@@ -65,24 +65,42 @@ def folded_by_reference(
     return [np.asarray(result) for result in results]
 
 
+def reference_of(node: OnnxNode, opset: int) -> Callable[[Sequence[Any]], list[Any]]:
+    """The reference implementation of a node, as a function of its inputs, None for an omitted one."""
+    from onnx.reference import ReferenceEvaluator
+
+    model = _model_of(node, [], opset)
+    evaluator = ReferenceEvaluator(model)
+
+    def call(inputs: Sequence[Any]) -> list[Any]:
+        feeds = {name: value for name, value in zip(model.graph.node[0].input, inputs, strict=True) if name}
+        return list(evaluator.run(None, feeds))
+
+    return call
+
+
 def _model_of(node: OnnxNode, arrays: Sequence[Array | None], opset: int) -> Any:
-    """A model of one node, whose inputs are constants."""
+    """A model of one node; `arrays` are constants among its inputs."""
     import onnx
     from onnx import helper, numpy_helper
 
-    inputs = ["" if array is None else f"i{position}" for position, array in enumerate(arrays)]
+    opset = max(opset, 0 if node.domain else _CORRECT_SINCE.get(node.operator, 0))
+    inputs = [f"i{position}" if name else "" for position, name in enumerate(node.inputs)]
     outputs = [f"o{position}" if name else "" for position, name in enumerate(node.outputs)]
     attributes: dict[str, Any] = {
         name: numpy_helper.from_array(value) if isinstance(value, np.ndarray) else value
         for name, value in node.attributes.items()
     }
-    constants = [
-        numpy_helper.from_array(array, name) for name, array in zip(inputs, arrays, strict=True) if array is not None
-    ]
-    types = [helper.make_value_info(name, onnx.TypeProto()) for name in outputs if name]
-    nodes = [helper.make_node(node.operator, inputs, outputs, **attributes)]
-    graph = helper.make_graph(nodes, "constants", [], types, constants)
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)])
+    pairs = zip(inputs, arrays, strict=False)
+    constants = [numpy_helper.from_array(array, name) for name, array in pairs if array is not None]
+    known = {one.name for one in constants}
+    ports, types = (
+        [helper.make_value_info(name, onnx.TypeProto()) for name in names if name and name not in known]
+        for names in (inputs, outputs)
+    )
+    nodes = [helper.make_node(node.operator, inputs, outputs, domain=node.domain, **attributes)]
+    graph = helper.make_graph(nodes, "node", ports, types, constants)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid(node.domain, opset)])
 
 
 def _sizes(model: Any, operator: str) -> list[int]:
