@@ -10,7 +10,7 @@ import numpy as np
 from onnx import TensorProto, helper, numpy_helper
 
 from paddle_layers.exchange.onnx_in.conversion import OPERATORS
-from paddle_layers.exchange.onnx_in.reference_folding import OPERATORS as REFERENCE
+from paddle_layers.exchange.onnx_in.reference import OPERATORS as REFERENCE
 
 from .onnx_models import Onnx
 

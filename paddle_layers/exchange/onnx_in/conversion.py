@@ -34,10 +34,10 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
 from .data_types import ROUNDED, kind_of, result_kind, rounds
 from .folding import Budget, folded
 from .graph_inputs import READINGS, GraphInputs
-from .layers import ImportedLayer, LayerOutput, NotSupported
+from .layers import NotSupported, in_order
 from .model import Model, OnnxNode, OnnxSubgraph, fault_of, is_inlined, nodes_for, shown
 from .operators import OF_CONSTANTS, OPERATORS, Handler, OperatorContext, described
-from .reference_folding import OPERATORS as REFERENCE
+from .reference import OPERATORS as REFERENCE
 from .sizes import NoSize
 from .symbolic_values import (
     ConstantValue,
@@ -101,16 +101,7 @@ def convert(model: Model) -> Outcome:
 
 def _has_steps(outcome: Outcome) -> bool:
     """Whether a layer shows which axis has the steps, as recurrences and attention do; the first axis may be these."""
-    seen: set[ImportedLayer] = set()
-    stack = [view.value.layer for _, view in outcome.outputs]
-    while stack:
-        layer = stack.pop()
-        if layer.type in _OF_STEPS:
-            return True
-        if layer not in seen:
-            seen.add(layer)
-            stack += [value.layer for value in layer.inputs]
-    return False
+    return any(layer.type in _OF_STEPS for layer in in_order([view.value.layer for _, view in outcome.outputs]))
 
 
 _OF_STEPS = frozenset({"lstmemory", "grumemory", "recurrent", "multi_head_attention"})

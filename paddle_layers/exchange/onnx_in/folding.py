@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from .layers import NotSupported
 from .model import Model, OnnxNode
 from .reading import KINDS
-from .reference_folding import OPERATORS as REFERENCE
-from .reference_folding import folded_by_reference
+from .reference import OPERATORS as REFERENCE
+from .reference import folded_by_reference
 from .sizes import NoSize
 from .symbolic_values import ConstantValue
 

@@ -96,7 +96,9 @@ def import_onnx(
         except ImportFailure as failure:
             title, *lines = str(failure).split("\n")
             raise ImportFailure(
-                f"cannot import {file}: {title}", *lines, "  to import it nevertheless: `--no-verify`, in Python `verify=False`"
+                f"cannot import {file}: {title}",
+                *lines,
+                "  to import it nevertheless: `--no-verify`, in Python `verify=False`",
             ) from None
     reports = [report_text(model, outcome, made, brief=brief) for brief in (False, True)]
     return OnnxImport(made.network, made.text, made.weights, made.outputs, *reports)

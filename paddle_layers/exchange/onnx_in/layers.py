@@ -127,3 +127,18 @@ def weight(array: Any, source: tuple[str, ...] = ()) -> Weight:
     """A parameter's numbers in float32."""
     # float32, whatever the precision of the model, since the weights are trainable afterwards.
     return Weight(np.ascontiguousarray(array, np.float32), source)
+
+
+def in_order(roots: list[ImportedLayer]) -> list[ImportedLayer]:
+    """Topological order of the layers, data layers first."""
+    found: dict[ImportedLayer, None] = {}
+    stack = [(layer, False) for layer in reversed(roots)]
+    while stack:
+        layer, ready = stack.pop()
+        if ready:
+            found[layer] = None
+        elif layer not in found:
+            stack.append((layer, True))
+            stack += [(value.layer, False) for value in reversed(layer.inputs) if value.layer not in found]
+    # An explicit stack: models may be deeper than Python's recursion limit.
+    return sorted(found, key=lambda layer: bool(layer.inputs))

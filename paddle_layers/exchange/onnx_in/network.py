@@ -17,7 +17,7 @@ from paddle_layers.runtime import Net
 
 from .blocks import BlockNetwork, with_blocks
 from .conversion import Outcome
-from .layers import ImportedLayer, LayerOutput, Weight
+from .layers import ImportedLayer, LayerOutput, Weight, in_order
 from .model import ImportFailure, Model
 
 JOINED = frozenset(
@@ -63,7 +63,7 @@ class Assembled:
 def assemble(model: Model, outcome: Outcome) -> Assembled:
     """The network. Raises `ImportFailure` if the checks of the config report errors."""
     ends = [(name, view.value) for name, view in outcome.outputs]
-    layers = _in_order([value.layer for _, value in ends])
+    layers = in_order([value.layer for _, value in ends])
     _drop_states({value for layer in layers for value in layer.inputs} | {value for _, value in ends}, layers)
     replaced = _join(layers, {value for _, value in ends})
     layers = [layer for layer in layers if layer.outputs[0] not in replaced or len(layer.outputs) > 1]
@@ -99,21 +99,6 @@ def _drop_states(read: set[LayerOutput], layers: list[ImportedLayer]) -> None:
 def _lines(short: BlockNetwork) -> Iterator[dict[str, Any]]:
     yield from ({"block": block} for block in short.blocks)
     yield from ({"layer": layer} for layer in short.layers)
-
-
-def _in_order(roots: list[ImportedLayer]) -> list[ImportedLayer]:
-    """Topological order of the layers, data layers first."""
-    found: dict[ImportedLayer, None] = {}
-    stack = [(layer, False) for layer in reversed(roots)]
-    while stack:
-        layer, ready = stack.pop()
-        if ready:
-            found[layer] = None
-        elif layer not in found:
-            stack.append((layer, True))
-            stack += [(value.layer, False) for value in reversed(layer.inputs) if value.layer not in found]
-    # An explicit stack: models may be deeper than Python's recursion limit.
-    return sorted(found, key=lambda layer: bool(layer.inputs))
 
 
 def _join(layers: list[ImportedLayer], outputs: set[LayerOutput]) -> dict[LayerOutput, LayerOutput]:
