@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -160,13 +160,21 @@ class ReferenceRun:
 
     def _results(self, node: OnnxNode, inputs: list[Any], values: dict[str, Any]) -> Sequence[Any]:
         if node.operator in _CORRECTED:
-            return [_CORRECTED[node.operator](node, inputs[0])]
+            return [_CORRECTED[node.operator](node, *inputs)]
         if node.operator == "If" and not node.domain:
             return self._body(node.attributes["then_branch" if inputs[0].all() else "else_branch"], [], values)
         if node.operator == "Loop" and not node.domain:
             return self._loop(node.attributes["body"], inputs, values)
         if node.operator in ("Cast", "CastLike") and inputs[0].dtype.kind == "f" and _to_float(node, inputs):
             return inputs[:1]  # layers have one precision
+        usual = _ACTIVATIONS.get(node.operator)
+        if usual and node.attributes.get("activations", usual) != usual:
+            raise NotVerified(f"the activations of {node.label} are ignored by ONNX's reference implementation")
+        if node.attributes.get("direction") == "reverse" and not node.attributes.get("layout"):
+            # The reference computes every recurrence forward.
+            forward = replace(node, attributes={**node.attributes, "direction": "forward"})
+            rows, *ends = self._results(forward, [inputs[0][::-1], *inputs[1:]], values)
+            return [None if rows is None else rows[::-1], *ends]
         opset = self.model.opsets.get(node.domain, 1)
         if node.operator in ("Softmax", "LogSoftmax") and opset < 13:
             return [_softmax(node, inputs[0])]
@@ -259,8 +267,15 @@ def _lrn(node: OnnxNode, x: Array) -> Array:
     return found
 
 
-_CORRECTED: dict[str, Callable[[OnnxNode, Any], Any]] = {
-    "AveragePool": _pooled, "MaxPool": _pooled, "LRN": _lrn,
+def _elements(node: OnnxNode, x: Array, places: Array) -> Array:
+    axis = node.attributes.get("axis", 0) % x.ndim
+    own = x[tuple(slice(None) if at == axis else slice(size) for at, size in enumerate(places.shape))]
+    return np.take_along_axis(own, places % x.shape[axis], axis)
+
+
+_ACTIVATIONS = {"GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
+_CORRECTED: dict[str, Callable[..., Any]] = {
+    "AveragePool": _pooled, "MaxPool": _pooled, "LRN": _lrn, "GatherElements": _elements,
     "GlobalMaxPool": lambda _, x: x.max(tuple(range(2, x.ndim)), keepdims=True),
     "ZipMap": lambda _, x: x,
 }  # fmt: skip

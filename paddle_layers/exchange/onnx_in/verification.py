@@ -184,7 +184,12 @@ class _Trial:
             tensor = self.batch.tensor(view, found[names[name]])
             if tensor is None:
                 raise NotVerified(f"the axes of output {shown(name)} differ from those of the model")
-            worst = max(worst, distance(tensor, self.reference.values[name]))
+            expected = self.reference.values[name]
+            if tensor.shape != expected.shape and tensor.shape[1:] == expected.shape[1:]:
+                raise NotVerified(
+                    f"output {shown(name)} has a batch of {len(expected)} whatever the batch of the input"
+                )
+            worst = max(worst, distance(tensor, expected))
         return worst
 
     def _values(
