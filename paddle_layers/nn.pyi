@@ -2206,6 +2206,39 @@ def gradient_clip(
     threshold: limit of the absolute value of each element of the gradient (> 0, required)
     """
 
+def grid_sample(
+    x: Value,
+    grid: Value,
+    *,
+    mode: Literal["BILINEAR", "NEAREST", "BICUBIC"] = "BILINEAR",
+    padding_mode: Literal["ZEROS", "BORDER", "REFLECTION"] = "ZEROS",
+    align_corners: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Sampling of images at given positions, as in spatial transformer networks (Jaderberg et al. 2015).
+
+    Every pixel of the output has a position in the grid, `(x, y)`, where -1 and 1 are the borders of the image: the
+    middles of its border pixels with `align_corners`, otherwise their edges. In pixels, `v = (x + 1) * (W - 1) / 2` or
+    `v = ((x + 1) * W - 1) / 2`, likewise `u` for `y` and `H`, and
+
+    `y[n, c, p, q] = sum over i, j of k(u - i) * k(v - j) * x[n, c, i, j]`
+
+    with the kernel `k` of `mode`. Both inputs have gradients; that of the grid is 0 for `NEAREST`.
+
+    x: images: channels, height, width
+    grid: horizontal and vertical position of each pixel of the output
+    mode: interpolation (BILINEAR)
+    padding_mode: values outside of the image (ZEROS)
+    align_corners: positions -1 and 1 are the middles of the border pixels, not their edges (false)
+    """
+
 def group_norm(
     x: Value,
     *,

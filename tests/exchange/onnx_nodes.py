@@ -114,6 +114,13 @@ def arg(operation: str) -> Callable[..., Use]:
     return use
 
 
+def grid_sample(node: dict[str, Any], inputs: Arrays) -> Use:
+    refuse_unless(inputs[0].ndim == 4, "volumes instead of images")
+    modes = {"linear": "BILINEAR", "nearest": "NEAREST", "cubic": "BICUBIC"}
+    settings = {"mode": modes[node.get("mode", "linear")], "align_corners": bool(node.get("align_corners", 0))}
+    return Use("grid_sample", {**settings, "padding_mode": node.get("padding_mode", "zeros").upper()}, inputs)
+
+
 def top_k(node: dict[str, Any], inputs: Arrays) -> Use:
     settings = {"k": int(inputs[1][0]), "axis": rows_axis(node.get("axis", -1), inputs[0])}
     return Use("top_k", {**settings, "largest": bool(node.get("largest", 1))}, inputs[:1])
@@ -303,7 +310,7 @@ NODES: dict[str, Callable[..., Use]] = {
     "Concat": concat, "Conv": conv, "Cos": same("cos"), "Div": arithmetic("div"),
     "Elu": renamed("elu", {"alpha": "alpha"}, alpha=1.0), "Erf": same("erf"),
     "Exp": same("exp"), "Flatten": flatten, "Floor": same("round", mode="FLOOR"),
-    "Gelu": gelu, "Gemm": fc,
+    "Gelu": gelu, "Gemm": fc, "GridSample": grid_sample,
     "GlobalAveragePool": same("pool", pool_type="AVERAGE", global_pooling=True),
     "GlobalMaxPool": same("pool", pool_type="MAX", global_pooling=True),
     "HardSigmoid": renamed("hard_sigmoid", {"alpha": "slope", "beta": "offset"}, alpha=0.2, beta=0.5),

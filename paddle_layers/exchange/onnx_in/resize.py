@@ -1,4 +1,4 @@
-"""Resizing of images and upsampling of rows."""
+"""Resizing of images, and sampling at given positions."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import numpy as np
 from .images import SUFFIXES, image, pair, parameters
 from .layers import LayerOutput, Weight, weight
 from .operators import OperatorContext, operator
+from .parts import constant_of_samples
+from .selections import as_constant
 from .symbolic_values import ConstantValue, Operand
 
 
@@ -74,6 +76,27 @@ def resize(step: OperatorContext, x: Any, *given: Any) -> Operand:
     step.refuse_unless(fitting, f"only half-pixel and align-corners sampling are supported, got {_sampling(step)}")
     made = step.layer("bilinear_interp", rows.value, corners=fitting[0], **settings)
     return step.made(made.outputs[0], rows)
+
+
+@operator("GridSample")
+def grid_sample(step: OperatorContext, x: Any, grid: Any) -> Operand:
+    """Sampling at computed positions, or at the same positions of every image."""
+    rows, view = step.rows(step.view(x), 3), step.view(x)
+    other = step.rows(constant_of_samples(step, as_constant(grid), view))
+    fits = len(rows.lead) == 1 and other.lead == rows.lead and len(other.value.dims) == 3
+    step.refuse_unless(fits, "expected images, and a grid of positions for each of them")
+    mode = _MODES.get(step.attribute("mode", "linear"))
+    step.refuse_unless(mode, f"mode `{step.attribute('mode')}` is not supported")
+    made = step.layer(
+        "grid_sample", rows.value, other.value, mode=mode,
+        padding_mode=str(step.attribute("padding_mode", "zeros")).upper(),
+        align_corners=bool(step.attribute("align_corners", 0)) or None,
+    )  # fmt: skip
+    return step.made(made.outputs[0], rows)
+
+
+_MODES = {"linear": "BILINEAR", "bilinear": "BILINEAR", "nearest": "NEAREST", "cubic": "BICUBIC", "bicubic": "BICUBIC"}
+"""Interpolation of GridSample, whose names changed with opset 20."""
 
 
 def _cubic(step: OperatorContext, value: LayerOutput, axes: list[tuple[int, int]]) -> LayerOutput:
