@@ -29,8 +29,9 @@ _CORRECT_SINCE = {"BatchNormalization": 15, "DequantizeLinear": 21, "QuantizeLin
 # The reference takes 0.8 s for a filter of 3x3 on one channel of so many multiplications, much less for many channels.
 MAX_CONV_WORK = 1 << 24
 """Maximum number of multiplications of a convolution."""
-MOST_WORK = 1 << 30
-"""Limit of the multiplications and elements of a verified model; about ten seconds."""
+MOST_WORK, MOST_VALUES = 1 << 30, 1 << 25
+"""Limits of a verified model: multiplications, and the elements of all weights and values."""
+TOO_LARGE = f"it has more than {MOST_VALUES:,} weights and values, or takes more than {MOST_WORK:,} multiplications"
 SLOW = frozenset({"GridSample", "MaxRoiPool", "Resize", "RoiAlign", "Upsample"})
 """Operators that the reference computes element by element, in Python."""
 
@@ -135,21 +136,26 @@ class NotVerified(Exception):
 
 @dataclass
 class ReferenceRun:
-    """All values of a model for one batch, and the work that they took."""
+    """All values of a model for one batch, with upper bounds of their elements and of the multiplications."""
 
     model: Model
     values: dict[str, Any]
     work: int = 0
+    size: int = 0
+    left: int = 100_000
+    """Nodes, counted for each step of a loop."""
     calls: dict[OnnxNode, Any] = field(default_factory=dict)
 
     def run(self, nodes: Sequence[OnnxNode], values: dict[str, Any]) -> None:
         """Compute the outputs of nodes in floats of double precision. Raises `NotVerified`."""
         for node in nodes:
             inputs = [values.get(name) if name else None for name in node.inputs]
-            self.work += work_of(node, inputs)
-            if self.work > MOST_WORK:
-                raise NotVerified(f"it takes more than {MOST_WORK:,} multiplications")
+            self.left -= 1
             try:
+                size, work = work_of(node, inputs)
+                self.size, self.work = self.size + size, self.work + work
+                if self.work > MOST_WORK or self.size > MOST_VALUES or self.left < 0:
+                    raise NotVerified(TOO_LARGE)
                 results = self._results(node, inputs, values)
             except NotVerified:
                 raise
@@ -202,15 +208,82 @@ class ReferenceRun:
         return [*states, *map(np.stack, rows)]
 
 
-def work_of(node: OnnxNode, inputs: Sequence[Any]) -> int:
-    """Multiplications and elements that a node takes, about."""
+def work_of(node: OnnxNode, inputs: Sequence[Any]) -> tuple[int, int]:
+    """Upper bounds of the elements of a result and of the multiplications, before anything is computed."""
     arrays = [one for one in inputs if isinstance(one, np.ndarray)]
     elements = sum(one.size for one in arrays)
-    if len(arrays) > 1 and node.operator in ("Conv", "ConvTranspose") and arrays[0].ndim > 1:
-        return elements + arrays[0].size // max(arrays[0].shape[1], 1) * arrays[1].size
-    if len(arrays) > 1 and node.operator in ("MatMul", "Gemm", "LSTM", "GRU", "RNN") and arrays[1].ndim > 1:
-        return elements + arrays[0].size * max(arrays[1].shape[-2:])
-    return elements * 1000 if node.operator in SLOW else elements
+    if not arrays:
+        return 1, 1
+    x, *others = arrays
+    size = _GROWTH[node.operator](node, x, others) if node.operator in _GROWTH else _broadcast_size(arrays)
+    if node.operator in ("Conv", "ConvTranspose", "MatMul", "Gemm", "LSTM", "GRU", "RNN") and others:
+        rows = x.size // max(x.shape[1] if "Conv" in node.operator else x.shape[-1], 1)
+        return size, elements + rows * others[0].size
+    window = math.prod(map(abs, node.attributes.get("kernel_shape", ())))
+    return size, (elements + size * max(window, 1)) * (1000 if node.operator in SLOW else 1)
+
+
+def _broadcast_size(arrays: Sequence[Array]) -> int:
+    try:
+        return math.prod(np.broadcast_shapes(*(one.shape for one in arrays)))
+    except ValueError:
+        return sum(one.size for one in arrays)
+
+
+def _whole(array: Array) -> int:
+    """The product of sizes, of which -1 and 0 may stand for unchanged ones."""
+    return math.prod(max(int(one), 1) for one in array.reshape(-1).tolist())
+
+
+def _windows_size(node: OnnxNode, x: Array, others: Sequence[Array]) -> int:
+    """Of images padded and with other channels; those of ConvTranspose are larger by the strides."""
+    rank, up = x.ndim - 2, node.operator == "ConvTranspose"
+    pads, strides = (node.attributes.get(name, [one] * 2 * rank) for name, one in (("pads", 0), ("strides", 1)))
+    by = [abs(one) for one in strides[:rank]]
+    sizes = [size * stride if up else (size + abs(pads[at]) + abs(pads[rank + at])) // max(stride, 1) + 1
+             for at, (size, stride) in enumerate(zip(x.shape[2:], by, strict=True))]  # fmt: skip
+    if not others:
+        return x.shape[0] * x.shape[1] * math.prod(sizes)
+    kernel, group = others[0].shape, node.attributes.get("group", 1)
+    more = kernel[2:] if up else (0,) * rank
+    channels = kernel[1] * group if up else kernel[0]
+    return x.shape[0] * channels * math.prod(size + one for size, one in zip(sizes, more, strict=True))
+
+
+def _chosen_size(node: OnnxNode, x: Array, others: Sequence[Array]) -> int:
+    axis = node.attributes.get("axis", 0) if node.operator == "Gather" else 0
+    return x.size // max(x.shape[axis], 1) * others[0].size
+
+
+def _resized_size(_: OnnxNode, x: Array, others: Sequence[Array]) -> int:
+    scales = [x.size * np.prod(np.abs(one)) for one in others if one.dtype.kind == "f"]
+    return int(max([1, *scales, *(_whole(one) for one in others if one.dtype.kind == "i")]))
+
+
+def _pooled_boxes_size(node: OnnxNode, x: Array, others: Sequence[Array]) -> int:
+    names = ("output_height", "output_width", "sampling_ratio", "sampling_ratio")
+    return x.shape[1] * len(others[0]) * math.prod(max(node.attributes.get(name, 1), 1) for name in names)
+
+
+_GROWTH: dict[str, Callable[[OnnxNode, Array, Sequence[Array]], int]] = {
+    "ConstantOfShape": lambda _, x, __: _whole(x),
+    "Expand": lambda _, x, others: math.prod(np.broadcast_shapes(x.shape, tuple(others[0].tolist()))),
+    "Tile": lambda _, x, others: x.size * _whole(others[0]),
+    "Range": lambda _, x, others: int(abs(float(others[0]) - float(x)) / max(abs(float(others[1])), 1e-30)) + 1,
+    "OneHot": lambda _, x, others: x.size * _whole(others[0]),
+    **dict.fromkeys(("Gather", "GatherND"), _chosen_size),
+    **dict.fromkeys(("Resize", "Upsample"), _resized_size),
+    **dict.fromkeys(("Conv", "ConvTranspose", "MaxPool", "AveragePool"), _windows_size),
+    "Pad": lambda node, x, others: math.prod(
+        size + sum(map(abs, node.attributes.get("pads") or others[0].tolist())) for size in x.shape
+    ),
+    "MatMul": lambda _, x, others: x.size * math.prod(others[0].shape[-1:] + others[0].shape[:-2]),
+    "Gemm": lambda _, x, others: x.size * max(others[0].shape),
+    "Einsum": lambda _, x, others: x.size * math.prod(one.size for one in others),
+    "LRN": lambda node, x, _: x.size * max(node.attributes["size"], 1),
+    "RoiAlign": _pooled_boxes_size,
+}  # fmt: skip
+"""Bounds of the elements of results that are larger than the inputs."""
 
 
 def _softmax(node: OnnxNode, x: Array) -> Array:

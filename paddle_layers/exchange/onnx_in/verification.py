@@ -24,12 +24,12 @@ from .graph_inputs import GraphInputs
 from .layers import ImportedLayer, LayerOutput
 from .model import ImportFailure, Model, OnnxNode, nodes_for, shown
 from .network import Assembled
-from .reference import NotVerified, ReferenceRun, in_double
+from .reference import MOST_VALUES, TOO_LARGE, NotVerified, ReferenceRun, in_double
 from .sizes import SymbolicSize
 from .symbolic_values import Atom, BoxImageIndices, SequenceLengths, SymbolicValue, View, atoms_of
 
 Array = NDArray[Any]
-BATCHES, STEPS = (3, 1), (4, 5)
+BATCHES, STEPS = (2, 1), (4, 5)
 """Sizes of the batch, and of its sequences."""
 FEW = 1 << 25
 """Below this, functions run as Python: compilation takes longer."""
@@ -140,6 +140,18 @@ def _batches(outcome: Outcome) -> Iterator[TrialBatch]:
     yield from map(TrialBatch, [fixed] if isinstance(fixed, int) else BATCHES, STEPS)
 
 
+def _elements(model: Model, outcome: Outcome, made: Assembled, batch: TrialBatch) -> int:
+    """The number of elements of constants, weights, inputs and values of layers."""
+    arrays = [*model.constants.values(), *made.weights.values()]
+    shapes = [batch.shape(value) for value in outcome.inputs.values.values()]
+    values = [
+        batch.samples * (batch.steps if value.level else 1) * math.prod(value.dims)
+        for layer in made.layers
+        for value in layer.outputs
+    ]
+    return sum((*(array.size for array in arrays), *map(math.prod, shapes), *values))
+
+
 def distance(found: Array | None, expected: Array) -> float:
     """The largest difference in units of the largest expected value; infinite for other places of infinity or NaN."""
     if found is None or found.shape != expected.shape:
@@ -156,12 +168,13 @@ class _Trial:
 
     def __init__(self, model: Model, outcome: Outcome, made: Assembled, batch: TrialBatch) -> None:
         self.model, self.outcome, self.made, self.batch = model, outcome, made, batch
+        if _elements(model, outcome, made, batch) > MOST_VALUES:
+            raise NotVerified(TOO_LARGE)
         tensors, rows = feeds_of(model, outcome.inputs, batch)
         self.reference = ReferenceRun(model, {**in_double(model.constants), **tensors})
-        with np.errstate(all="ignore"):
-            own = model.nodes[: model.own]
-            wanted = nodes_for(own, {name for name, _ in outcome.outputs})
-            self.reference.run([node for node in own if node.place in wanted], self.reference.values)
+        own = model.nodes[: model.own]
+        wanted = nodes_for(own, {name for name, _ in outcome.outputs})
+        self.reference.run([node for node in own if node.place in wanted], self.reference.values)
         read = {node.name for node in made.network.nodes if node.definition.name == "data"}
         self.feeds = {name: value for name, value in rows.items() if name in read}
 
