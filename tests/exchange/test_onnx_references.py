@@ -1,10 +1,21 @@
-"""The references against onnxruntime, for layers that ONNX has too: formulas that were misread fail here."""
+"""The references against onnxruntime, for layers that ONNX has too, and the verification of imports.
+
+Formulas that were misread fail here, and so do planted errors of the import that it does not find.
+"""
+
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 
+import paddle_layers as pl
+from paddle_layers.exchange.onnx_in import network, recurrences, verification
+from paddle_layers.exchange.onnx_in.model import ImportFailure
+from paddle_layers.exchange.onnx_in.operators import OPERATORS
+from paddle_layers.exchange.onnx_in.reference import MOST_VALUES
 from tests.references import load_references
 
 REFERENCES = load_references()
@@ -190,3 +201,114 @@ def test_layer_norm_from_an_axis_on(axis, end_axis):
     params = {"gain": gain.reshape(-1), "bias": bias.reshape(-1)}
     attributes = {"axis": axis, "end_axis": end_axis, "epsilon": 1e-3, "bias": True}
     check("layer_norm", {"x": x}, params, attributes, "LayerNormalization", [x, gain, bias], axis=axis, epsilon=1e-3)
+
+
+# ---- verification
+
+
+STORED = Path(__file__).parents[1] / "onnx_models"
+
+
+def plant_function(monkeypatch):
+    """Another function of each element."""
+    monkeypatch.setitem(OPERATORS, ("", "Relu"), lambda step, x: step.each("softplus", step.view(x)))
+
+
+def plant_epsilon(monkeypatch):
+    """Another epsilon of a fused normalization."""
+    norm = OPERATORS["", "BatchNormalization"]
+
+    def wrong(step, *inputs):
+        step.node = replace(step.node, attributes={**step.node.attributes, "epsilon": 1e-4})
+        return norm(step, *inputs)
+
+    monkeypatch.setitem(OPERATORS, ("", "BatchNormalization"), wrong)
+
+
+def plant_gates(monkeypatch):
+    """Gates of an LSTM in another order."""
+    kind = recurrences.KINDS["LSTM"]
+    monkeypatch.setitem(recurrences.KINDS, "LSTM", replace(kind, order=kind.order[::-1]))
+
+
+def plant_names(monkeypatch):
+    """A layer that reads another value."""
+    fields = network._fields
+
+    def wrong(layer, *others):
+        made = fields(layer, *others)
+        return {**made, "input": made["input"][::-1]} if layer.type == "sub" else made
+
+    monkeypatch.setattr(network, "_fields", wrong)
+
+
+def saved(path, nodes, x=(3,), **constants):
+    """A model of a few nodes."""
+    ports = [onnx.helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, ["N", *x]),
+             onnx.helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, None)]  # fmt: skip
+    given = [onnx.numpy_helper.from_array(array, name) for name, array in constants.items()]
+    graph = onnx.helper.make_graph(nodes, "g", ports[:1], ports[1:], given)
+    onnx.save(onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+SUM = [("Sigmoid", ["x"], ["s"]), ("Sub", ["x", "s"], ["d"]), ("Tanh", ["d"], ["y"])]
+NORM = [("BatchNormalization", ["x", "gain", "bias", "mean", "var"], ["y"])]
+PLANTED = {
+    "function": (plant_function, "resnet", r"replaces \S+ \(Conv\), \S+ \(Relu\)"),
+    "epsilon": (plant_epsilon, NORM, r"layer `y` \(batch_norm\) replaces y \(BatchNormalization\)"),
+    "gates": (plant_gates, "lstm", r"\(lstmemory\) replaces \S+ \(LSTM\)"),
+    "names": (plant_names, SUM, r"layer `y` \(sub\) replaces d \(Sub\), y \(Tanh\)"),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_planted_errors_are_found_and_named(name, tmp_path, monkeypatch):
+    plant, model, named = PLANTED[name]
+    path = STORED / f"{model}.onnx"
+    if not isinstance(model, str):
+        numbers = np.random.default_rng(0).random((4, 3), np.float32)
+        made = [onnx.helper.make_node(*node, name=node[2][0]) for node in model]
+        path = saved(tmp_path / "m.onnx", made, **dict(zip(("gain", "bias", "mean", "var"), numbers, strict=True)))
+    assert "verified with random inputs" in pl.import_onnx(path).report
+    plant(monkeypatch)
+    with pytest.raises(ImportFailure, match=rf"computes other values.*\n  first difference: .*(\n.*)*{named}"):
+        pl.import_onnx(path)
+    assert "verified" not in pl.import_onnx(path, verify=False).report
+
+
+def test_wrong_blocks_are_found(monkeypatch):
+    """As repeated layers once were renamed: only the network with blocks differs."""
+    assembled = network.with_blocks
+
+    def wrong(fields, outputs):
+        short = assembled(fields, outputs)
+        for block in short.blocks:
+            for layer in block["layer"]:
+                if layer["type"] == "hard_sigmoid":
+                    layer["hard_sigmoid"] = {"slope": 0.2}
+        return short
+
+    path = STORED / "mobilenet.onnx"
+    assert "block {" in pl.import_onnx(path).text
+    monkeypatch.setattr(network, "with_blocks", wrong)
+    with pytest.raises(ImportFailure, match="layers are combined to blocks incorrectly"):
+        pl.import_onnx(path)
+
+
+def test_large_models_are_not_verified(tmp_path):
+    """Nothing is allocated for inputs and values that a few bytes of a file ask for."""
+    half = onnx.helper.make_node("Relu", ["x"], ["y"])
+    report = pl.import_onnx(saved(tmp_path / "x.onnx", [half], x=(MOST_VALUES,))).report
+    assert "not verified: it has more than" in report
+    tile = [onnx.helper.make_node("Tile", ["x", "t"], ["w"]), onnx.helper.make_node("ReduceSum", ["w", "a"], ["y"])]
+    report = pl.import_onnx(saved(tmp_path / "t.onnx", tile, t=np.int64([1, 1 << 30]), a=np.int64([1]))).report
+    assert "not verified: it has more than" in report
+
+
+def test_differences_are_relative_and_include_nan():
+    x = np.array([1.0, np.nan, np.inf, 100.0])
+    assert verification.distance(x, x) == 0
+    assert verification.distance(np.add(x, [1, 0, 0, 0]), x) == pytest.approx(0.01)
+    assert verification.distance(np.nan_to_num(x), x) == np.inf
+    assert verification.distance(x[:2], x) == np.inf

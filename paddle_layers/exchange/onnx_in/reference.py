@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -145,35 +145,50 @@ class ReferenceRun:
     left: int = 100_000
     """Nodes, counted for each step of a loop."""
     calls: dict[OnnxNode, Any] = field(default_factory=dict)
+    constants: set[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.constants = {"", *self.model.constants}
 
     def run(self, nodes: Sequence[OnnxNode], values: dict[str, Any]) -> None:
-        """Compute the outputs of nodes in floats of double precision. Raises `NotVerified`."""
+        """Compute the outputs of nodes; in double precision, unless they are constants. Raises `NotVerified`."""
         for node in nodes:
-            inputs = [values.get(name) if name else None for name in node.inputs]
+            # What follows from constants, such as indices, is rounded as in the model.
+            constant = node.operator in ("Shape", "Size") or self.constants.issuperset((*node.inputs, *node.captured))
+            self.constants.update(node.outputs if constant else ())
+            convert = (lambda one: one) if constant else in_double
+            inputs = [convert(values.get(name)) if name else None for name in node.inputs]
             self.left -= 1
             try:
                 size, work = work_of(node, inputs)
                 self.size, self.work = self.size + size, self.work + work
                 if self.work > MOST_WORK or self.size > MOST_VALUES or self.left < 0:
                     raise NotVerified(TOO_LARGE)
-                results = self._results(node, inputs, values)
+                results = self._results(node, inputs, values, constant=constant)
             except NotVerified:
                 raise
             except Exception as error:  # the reference has no common exception, and lacks some operators
                 reason = str(error).partition("\n")[0][:120] or type(error).__name__
                 raise NotVerified(f"{node.label} in ONNX's reference implementation: {reason}") from None
-            values.update((name, _wide(one)) for name, one in zip(node.outputs, results, strict=False) if name)
+            values.update((name, convert(one)) for name, one in zip(node.outputs, results, strict=False) if name)
 
-    def _results(self, node: OnnxNode, inputs: list[Any], values: dict[str, Any]) -> Sequence[Any]:
+    def _results(
+        self, node: OnnxNode, inputs: list[Any], values: dict[str, Any], *, constant: bool = False
+    ) -> Sequence[Any]:
         if node.operator in _CORRECTED:
             return [_CORRECTED[node.operator](node, *inputs)]
         if node.operator == "If" and not node.domain:
             return self._body(node.attributes["then_branch" if inputs[0].all() else "else_branch"], [], values)
         if node.operator == "Loop" and not node.domain:
             return self._loop(node.attributes["body"], inputs, values)
-        if node.operator in ("Cast", "CastLike") and inputs[0].dtype.kind == "f" and _to_float(node, inputs):
+        cast = not constant and node.operator in ("Cast", "CastLike")
+        if cast and inputs[0].dtype.kind == "f" and _to_float(node, inputs):
             return inputs[:1]  # layers have one precision
         usual = _ACTIVATIONS.get(node.operator)
+        if len(inputs) > 4 and node.operator in ("RNN", *_ACTIVATIONS) and inputs[4] is not None:
+            full = (inputs[4] == inputs[0].shape[1 if node.attributes.get("layout") else 0]).all()
+            if not full:
+                raise NotVerified(f"the lengths of {node.label} are ignored by ONNX's reference implementation")
         if usual and node.attributes.get("activations", usual) != usual:
             raise NotVerified(f"the activations of {node.label} are ignored by ONNX's reference implementation")
         if node.attributes.get("direction") == "reverse" and not node.attributes.get("layout"):
@@ -190,7 +205,8 @@ class ReferenceRun:
         return results
 
     def _body(self, body: OnnxSubgraph, given: Sequence[Any], values: dict[str, Any]) -> list[Any]:
-        inner = {**values, **in_double(body.constants), **dict(zip(body.inputs, given, strict=True))}
+        inner = {**values, **body.constants, **dict(zip(body.inputs, given, strict=True))}
+        self.constants.update(body.constants)
         self.run(body.nodes, inner)
         return [inner[name] for name in body.outputs]
 
@@ -359,13 +375,9 @@ def _to_float(node: OnnxNode, inputs: Sequence[Any]) -> bool:
     return node.attributes.get("to") in (1, 10, 11, 16) if len(inputs) == 1 else inputs[1].dtype.kind == "f"
 
 
-def _wide(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return [_wide(one) for one in value]
+def in_double(value: Any) -> Any:
+    """Floats in double precision, also in lists."""
+    if value is None or isinstance(value, (list, tuple)):
+        return value if value is None else [in_double(one) for one in value]
     found = np.asarray(value)
     return found.astype(np.float64) if found.dtype.kind == "f" else found
-
-
-def in_double(arrays: Mapping[str, Array]) -> dict[str, Any]:
-    """Arrays by name; those of floats in double precision."""
-    return {name: _wide(one) for name, one in arrays.items()}
