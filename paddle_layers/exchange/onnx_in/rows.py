@@ -152,8 +152,9 @@ def einsum(step: OperatorContext, x: Any, *others: Any) -> Operand:
         x, y, left, right = y, x, right, left
     view = step.view(x)
     step.refuse_unless(len(left) == len(view.layout), f"`{equation}` does not fit a value of {len(view.layout)} axes")
+    rank = y.array.ndim if isinstance(y, ConstantValue) else len(y.layout)
+    step.refuse_unless(rank == len(right), f"`{equation}` does not fit a value of {rank} axes")
     if isinstance(y, ConstantValue) and any(label in right and label in found for label in left):
-        step.refuse_unless(y.array.ndim == len(right), f"`{equation}` does not fit a constant of {y.array.ndim} axes")
         right, y = _for_each_sample(step, view, left, right, y)
     batch, over, one, other = (
         [label for label in left if label in right and label in found],
