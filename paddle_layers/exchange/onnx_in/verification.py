@@ -128,7 +128,7 @@ def verify(model: Model, outcome: Outcome, made: Assembled) -> str:
     worst = 0.0
     try:
         for batch in _batches(outcome):
-            worst = max(worst, _Trial(model, outcome, made, batch).check())
+            worst = max(worst, _Comparison(model, outcome, made, batch).check())
     except NotVerified as reason:
         return f"not verified: {reason}"
     return f"verified with random inputs: results differ from ONNX's reference by at most {worst:.0e} of the largest"
@@ -163,7 +163,7 @@ def distance(found: Array | None, expected: Array) -> float:
     return float(differences.max(initial=0) / max(np.abs(expected[finite]).max(initial=0), 1e-6))
 
 
-class _Trial:
+class _Comparison:
     """The values of the model and of the network for one batch."""
 
     def __init__(self, model: Model, outcome: Outcome, made: Assembled, batch: TrialBatch) -> None:
