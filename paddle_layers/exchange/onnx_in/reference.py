@@ -247,7 +247,7 @@ def _broadcast_size(arrays: Sequence[Array]) -> int:
 
 
 def _whole(array: Array) -> int:
-    """The product of sizes, of which -1 and 0 may stand for unchanged ones."""
+    """The product of sizes; -1 and 0 are unchanged ones."""
     return math.prod(max(int(one), 1) for one in array.reshape(-1).tolist())
 
 
