@@ -109,7 +109,7 @@ def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch, fault: str) -
     found: list[Fault] = []
     with opened(TARGETS[name]) as target:
         monkeypatch.setattr(module, attribute, replacement)
-        hunt(target, 0, seconds=20, cases=200, note=ignore, found=found.append)
+        hunt(target, 0, seconds=20, cases=400, note=ignore, found=found.append)
         assert found
         assert kind in found[0].kind
         first = found[0]

@@ -156,7 +156,7 @@ class ReferenceRun:
             # What follows from constants, such as indices, is rounded as in the model.
             constant = node.operator in ("Shape", "Size") or self.constants.issuperset((*node.inputs, *node.captured))
             self.constants.update(node.outputs if constant else ())
-            convert = (lambda one: one) if constant else in_double
+            convert: Callable[[Any], Any] = (lambda one: one) if constant else in_double
             inputs = [convert(values.get(name)) if name else None for name in node.inputs]
             self.left -= 1
             try:
@@ -259,26 +259,26 @@ def _windows_size(node: OnnxNode, x: Array, others: Sequence[Array]) -> int:
     sizes = [size * stride if up else (size + abs(pads[at]) + abs(pads[rank + at])) // max(stride, 1) + 1
              for at, (size, stride) in enumerate(zip(x.shape[2:], by, strict=True))]  # fmt: skip
     if not others:
-        return x.shape[0] * x.shape[1] * math.prod(sizes)
+        return int(x.shape[0] * x.shape[1] * math.prod(sizes))
     kernel, group = others[0].shape, node.attributes.get("group", 1)
     more = kernel[2:] if up else (0,) * rank
     channels = kernel[1] * group if up else kernel[0]
-    return x.shape[0] * channels * math.prod(size + one for size, one in zip(sizes, more, strict=True))
+    return int(x.shape[0] * channels * math.prod(size + one for size, one in zip(sizes, more, strict=True)))
 
 
 def _chosen_size(node: OnnxNode, x: Array, others: Sequence[Array]) -> int:
     axis = node.attributes.get("axis", 0) if node.operator == "Gather" else 0
-    return x.size // max(x.shape[axis], 1) * others[0].size
+    return int(x.size // max(x.shape[axis], 1) * others[0].size)
 
 
 def _resized_size(_: OnnxNode, x: Array, others: Sequence[Array]) -> int:
-    scales = [x.size * np.prod(np.abs(one)) for one in others if one.dtype.kind == "f"]
-    return int(max([1, *scales, *(_whole(one) for one in others if one.dtype.kind == "i")]))
+    scales = [float(x.size * np.prod(np.abs(one))) for one in others if one.dtype.kind == "f"]
+    return int(max([1.0, *scales, *(float(_whole(one)) for one in others if one.dtype.kind == "i")]))
 
 
 def _pooled_boxes_size(node: OnnxNode, x: Array, others: Sequence[Array]) -> int:
     names = ("output_height", "output_width", "sampling_ratio", "sampling_ratio")
-    return x.shape[1] * len(others[0]) * math.prod(max(node.attributes.get(name, 1), 1) for name in names)
+    return int(x.shape[1] * len(others[0]) * math.prod(max(node.attributes.get(name, 1), 1) for name in names))
 
 
 _GROWTH: dict[str, Callable[[OnnxNode, Array, Sequence[Array]], int]] = {
@@ -308,7 +308,8 @@ def _softmax(node: OnnxNode, x: Array) -> Array:
     rows = x.reshape(*x.shape[:axis], -1)
     rows = rows - rows.max(-1, keepdims=True)
     logarithm = rows - np.log(np.exp(rows).sum(-1, keepdims=True))
-    return (logarithm if node.operator == "LogSoftmax" else np.exp(logarithm)).reshape(x.shape)
+    found: Array = logarithm if node.operator == "LogSoftmax" else np.exp(logarithm)
+    return found.reshape(x.shape)
 
 
 def _pooled(node: OnnxNode, x: Array) -> Array:
@@ -359,7 +360,8 @@ def _lrn(node: OnnxNode, x: Array) -> Array:
 def _elements(node: OnnxNode, x: Array, places: Array) -> Array:
     axis = node.attributes.get("axis", 0) % x.ndim
     own = x[tuple(slice(None) if at == axis else slice(size) for at, size in enumerate(places.shape))]
-    return np.take_along_axis(own, places % x.shape[axis], axis)
+    found: Array = np.take_along_axis(own, places % x.shape[axis], axis)
+    return found
 
 
 _ACTIVATIONS = {"GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
