@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.kernels.primitives.packed_panels import TILES, panel_numbers, tail_numbers
 from paddle_layers.kernels.primitives.vector_functions import sigmoid_all, tanh_all
-from paddle_layers.kernels.recurrences.packed_gemm import pack, padded, panel_product
+from paddle_layers.kernels.recurrences.packed_gemm import pack, step_product
 from paddle_layers.kernels.recurrences.sequence_batching import active_sequences, block, blocks_of, most_of
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Sequences
@@ -20,23 +21,24 @@ pytestmark = later_unless_changed(__file__, *COMPILER, *(file for layer in LAYER
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("transposed", [False, True])
-@pytest.mark.parametrize(("depth", "columns"), [(1, 1), (5, 31), (40, 32), (7, 33), (64, 100)])
-def test_a_product_with_panels_is_the_product(dtype, transposed, depth, columns):
+@pytest.mark.parametrize("transposed", [0, 1])
+@pytest.mark.parametrize(("depth", "wide", "rest"), [(1, 1, 0), (5, 31, 3), (40, 32, 16), (7, 33, 33), (64, 100, 50)])
+def test_products_of_a_step_are_those_with_both_parts_of_the_weight(dtype, transposed, depth, wide, rest):
     rng = np.random.default_rng(0)
-    matrix, values = rng.standard_normal((depth, columns)).astype(dtype), rng.standard_normal((16, depth)).astype(dtype)
-    wide = padded(columns, values.itemsize)
-    panels, result = np.full(depth * wide, np.nan, dtype), np.full((16, wide), np.nan, dtype)
-    whole = rng.standard_normal((columns, depth + 3) if transposed else (depth, columns + 3)).astype(dtype)
-    whole[:, 2:-1] = matrix.T if transposed else matrix
-    from_python(pack)(panels, whole, 2, whole.shape[1] - 1, transposed)
-    product = from_python(panel_product)
-    for rows in range(1, 17):
-        result[:] = np.nan
-        product(result, rows, values, panels, depth)
-        np.testing.assert_allclose(result[:rows, :columns], values[:rows] @ matrix, rtol=0, atol=depth * 1e-6)
-        assert (result[:rows, columns:] == 0).all()
-        assert np.isnan(result[rows:]).all()
+    weight = rng.standard_normal((depth, wide + rest)).astype(dtype)
+    parts = [part.T if transposed else part for part in np.split(weight, [wide], axis=1)]
+    panels = np.full(sum(map(panel_numbers, *zip(*(part.shape for part in parts), strict=True))), np.nan, dtype)
+    from_python(pack)(0, TILES // 2, panels, weight, wide, transposed)
+    from_python(pack)(TILES // 2, TILES, panels, weight, wide, transposed)
+    product, place, at = from_python(step_product), np.full(tail_numbers(), np.nan, dtype), panels.ctypes.data
+    for part in parts if rest else parts[:1]:
+        values, sums = rng.standard_normal((16, len(part))).astype(dtype), np.empty((16, part.shape[1]), dtype)
+        for rows in range(1, 17):
+            sums[:] = np.nan
+            after = product(sums, rows, values, at, place.ctypes.data)
+            np.testing.assert_allclose(sums[:rows], values[:rows] @ part, rtol=0, atol=len(part) * 1e-6)
+            assert np.isnan(sums[rows:]).all()
+        at = after
 
 
 @pytest.mark.parametrize(("function", "exact"), [(tanh_all, np.tanh), (sigmoid_all, lambda v: 1 / (1 + np.exp(-v)))])

@@ -12,12 +12,14 @@ from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled
 from paddle_layers.kernels.primitives.microkernels import rounded
 from paddle_layers.kernels.primitives.packed_panels import (
+    TILES,
     block_numbers,
     multiply_panels,
     multiply_transposed,
-    pack_panels,
+    pack_columns,
+    packing_items,
+    panel_bounds,
     panel_numbers,
-    panels_of,
     tail_numbers,
 )
 from paddle_layers.kernels.primitives.scratch import chunk_of, scratch_of_chunk
@@ -33,8 +35,6 @@ MIN_WORK = 1 << 20
 """Minimum number of multiplications."""
 SHORTEST = 64
 """Minimum length of rows and columns of the weight in training: short sums and narrow panels do not repay packing."""
-# A constant, as `MAX_CHUNKS`: bounds of tiles, and with them the rounding of sums, must not depend on threads.
-TILES = 8
 
 
 @also_in_python
@@ -48,21 +48,9 @@ def tiles(rows, columns):
 
 
 @compiled
-def panel_bounds(item, items, columns, size):
-    """Panels of a work item."""
-    panels = panels_of(columns, size)
-    return panels * item // items, panels * (item + 1) // items
-
-
-@compiled
 def pack(first, last, panels, matrix, transposed):
-    """Packs a stored matrix, or its transpose; one of `TILES` items is a run of panels."""
-    depth, columns = matrix.shape[transposed], matrix.shape[1 - transposed]
-    size, one = matrix.itemsize, matrix.dtype.type(1)
-    begin, _ = panel_bounds(first, TILES, columns, size)
-    _, end = panel_bounds(last - 1, TILES, columns, size)
-    of = (matrix.ctypes.data, matrix.shape[1])
-    pack_panels(panels.ctypes.data, of, depth, columns, begin, end, transposed, size, one)
+    """Packs a stored matrix, or its transpose."""
+    pack_columns(first, last, panels.ctypes.data, matrix, 0, matrix.shape[1], transposed)
 
 
 @compiled
@@ -108,11 +96,6 @@ def packed_gradient(first, last, dweight, x, dy, scratch, adding):
 def packing_pays(N: int, C: int, K: int, training: bool) -> bool:
     """Whether N rows repay packing a weight of C x K elements."""
     return N > MOST and min(C, K) >= SHORTEST if training else N > 1
-
-
-def packing_items() -> int:
-    """Work items of `pack`."""
-    return TILES
 
 
 def register_product(

@@ -7,7 +7,7 @@ and each is on a separate page.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compile_options import also_in_python, once
+from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, once
 from paddle_layers.kernels.primitives.memory_ops import add_run, copy_run, set_entry, transpose, zeros
 from paddle_layers.kernels.primitives.microkernels import (
     ENTRY,
@@ -23,6 +23,9 @@ from paddle_layers.kernels.primitives.microkernels import (
 # register tiles over the weight as it is 6.2 ms, BLAS 6.9 to 8 ms.
 SUMMED = 512
 """Products per partial sum: limits the growth of rounding errors, and a panel of so many rows fits into an L2 cache."""
+# A constant, as `MAX_CHUNKS`: bounds of tiles, and with them the rounding of sums, must not depend on threads.
+TILES = 8
+"""Work items of packing a matrix, and maximum number of those of a product."""
 ROWS = 128
 """Rows whose sums for a panel stay in the cache until all partial sums are added."""
 
@@ -78,6 +81,35 @@ def pack_panels(panels, stored, depth, columns, begin, end, transposed, size, on
         else:
             for row in range(depth):
                 copy_run(to + row * line * size, matrix + (row * pitch + left) * size, wide, size, one)
+
+
+@once
+def panel_bounds(item, items, columns, size):
+    """Panels of a work item."""
+    panels = panels_of(columns, size)
+    return panels * item // items, panels * (item + 1) // items
+
+
+@compiled
+def pack_columns(first, last, panels, matrix, begin, end, transposed):
+    """Packs the columns `begin` to `end` of a stored matrix, or their transpose; an item is a run of panels.
+
+    `panels` is an address, of which one of `TILES` items fills a share; returns the address after the last panel.
+    """
+    size, one = matrix.itemsize, matrix.dtype.type(1)
+    depth, columns = matrix.shape[0], end - begin
+    if transposed:
+        depth, columns = columns, depth
+    low, _ = panel_bounds(first, TILES, columns, size)
+    _, high = panel_bounds(last - 1, TILES, columns, size)
+    of = (matrix.ctypes.data + begin * size, matrix.shape[1])
+    pack_panels(panels, of, depth, columns, low, high, transposed, size, one)
+    return panels + panel_numbers(depth, columns) * size
+
+
+def packing_items() -> int:
+    """Work items of `pack_columns`."""
+    return TILES
 
 
 @once

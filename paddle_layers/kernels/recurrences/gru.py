@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, contracted
+from paddle_layers.kernels.primitives.packed_panels import packing_items, panel_numbers, tail_numbers
 from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vector_functions import (
     add_product,
@@ -33,7 +34,7 @@ from .gates import (
     tanh_gate_backward,
     tile_count,
 )
-from .packed_gemm import pack, padded, panel_product
+from .packed_gemm import pack, step_product
 from .sequence_batching import active_sequences, block, blocks, blocks_of, most_of, set_initial
 
 MIN_WORK = 1 << 16
@@ -72,16 +73,25 @@ def candidate_units(units, reset_after):
     return 0 if reset_after else units
 
 
-def forward_scratch(S: int, K: int, reset_after: bool) -> int:
-    """Scratch elements of an item: weights, pre-activations, outputs, reset outputs."""
-    most, new = int(most_of(S)), int(candidate_units(K, reset_after))
-    return (K + most) * int(padded(GATES * K - new, 4) + padded(new, 4)) + 2 * most * K
+def forward_scratch(S: int, K: int) -> int:
+    """Scratch elements of an item: pre-activations, outputs, reset outputs, and those of a product."""
+    return int(most_of(S)) * (GATES + 2) * K + int(tail_numbers())
 
 
-def backward_scratch(S: int, K: int, reset_after: bool) -> int:
-    """Scratch elements of an item: weights, previous outputs, deltas of outputs, reset outputs and pre-activations."""
-    most = int(most_of(S))
-    return (GATES * K + 2 * most) * int(padded(K, 4)) + 5 * most * K
+def backward_scratch(S: int, K: int) -> int:
+    """Scratch elements of an item: previous outputs, deltas (outputs, reset outputs, pre-activations); a product."""
+    return int(most_of(S)) * (GATES + 4) * K + int(tail_numbers())
+
+
+def forward_panels(K: int, reset_after: bool) -> int:
+    """Elements of the packed weight: the candidate's part is separate if it has its own product."""
+    new = int(candidate_units(K, reset_after))
+    return int(panel_numbers(K, GATES * K - new) + panel_numbers(K, new))
+
+
+def backward_panels(K: int) -> int:
+    """Elements of its packed transpose."""
+    return int(panel_numbers(GATES * K, K))
 
 
 def tiles(K: int) -> int:
@@ -98,37 +108,38 @@ def blend(output, share, new):
         output[k] = (one - share[k]) * output[k] + share[k] * new[k]
 
 
-@tuned(
-    "grumemory", "grumemory_y",
-    items=blocks, scratch=forward_scratch, work=multiplications, least=MIN_WORK, when=is_usual,
-)  # fmt: skip
+# If the reset precedes the product, the candidate's weight is packed separately: its product needs the reset gate of
+# the same step.
+PACKED: dict[str, Any] = {"items": packing_items, "work": multiplications, "least": MIN_WORK, "when": is_usual}
+COLUMNS = {"wide": "(2 + reset_after) * K"}
+
+tuned(
+    "grumemory", "grumemory_y", **PACKED, scratch=forward_scratch, prepared=forward_panels,
+    arguments={**COLUMNS, "transposed": "0"},
+)(pack)  # fmt: skip
+
+
+@tuned("grumemory", "grumemory_y", items=blocks, after=pack)
 @compiled
 def grumemory_y(
-    first, last, y, update, reset, recalled, candidate, x, initial, weight, bias, scratch, S_start, reverse,
+    first, last, y, update, reset, recalled, candidate, x, initial, prepared, bias, scratch, S_start, reverse,
     reset_after,
 ):  # fmt: skip
-    K, size = y.shape[1], y.itemsize
+    K = y.shape[1]
     most, new_units = most_of(S_start.size - 1), candidate_units(K, reset_after)
     wide = GATES * K - new_units
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
-        # Packed once per block of sequences and read in every step. BLAS would pack the weight again in every step,
-        # which for few rows costs more than the product.
-        gate_panels, at = take(own, 0, K, padded(wide, size))
-        new_panels, at = take(own, at, K, padded(new_units, size))
-        gate_sums, at = take(own, at, most, padded(wide, size))
-        new_sums, at = take(own, at, most, padded(new_units, size))
+        gate_sums, at = take(own, 0, most, wide)
+        new_sums, at = take(own, at, most, new_units)
         outputs, at = take(own, at, most, K)
         recall, at = take(own, at, most, K)
-        # If the reset precedes the product, the candidate's weight is packed separately: its product needs the reset
-        # gate of the same step.
-        pack(gate_panels.ravel(), weight, 0, wide, False)
-        pack(new_panels.ravel(), weight, wide, GATES * K, False)
+        place = own[at:].ctypes.data
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(outputs, initial, chosen)
         for q in range(lengths[0]):
             alive = active_sequences(lengths, q)
-            panel_product(gate_sums, alive, outputs, gate_panels.ravel(), K)
+            new_panels = step_product(gate_sums, alive, outputs, prepared.ctypes.data, place)
             for r in range(alive):
                 t = begins[r] + q * step
                 gates = gate_sums[r][: 2 * K]
@@ -140,7 +151,7 @@ def grumemory_y(
                 if reset_after:
                     # The candidate's recurrent bias is inside the reset, so that it needs a separate bias (as in cuDNN
                     # and PyTorch).
-                    new = gate_sums[r][2 * K : 3 * K]
+                    new = gate_sums[r][2 * K :]
                     add_to(new, bias[3 * K :])
                     copy(recalled[t], new)
                     multiply_by(new, reset[t])
@@ -149,10 +160,10 @@ def grumemory_y(
                     multiply(recall[r], outputs[r], reset[t])
                     copy(recalled[t], recall[r])
             if not reset_after:
-                panel_product(new_sums, alive, recall, new_panels.ravel(), K)
+                step_product(new_sums, alive, recall, new_panels, place)
                 for r in range(alive):
                     t = begins[r] + q * step
-                    new = new_sums[r][:K]
+                    new = new_sums[r]
                     new_output(y[t], candidate[t], outputs[r], new, x[t][2 * K :], bias[2 * K : 3 * K], update[t])
 
 
@@ -167,40 +178,40 @@ def new_output(y, candidate, output, new, x, bias, update):
     copy(y, output)
 
 
-@tuned(
-    "grumemory", "grumemory_deltas",
-    items=blocks, scratch=backward_scratch, work=multiplications, least=MIN_WORK, when=is_usual,
-)  # fmt: skip
+tuned(
+    "grumemory", "grumemory_deltas", **PACKED, scratch=backward_scratch, prepared=backward_panels,
+    arguments={**COLUMNS, "transposed": "1"},
+)(pack)  # fmt: skip
+
+
+@tuned("grumemory", "grumemory_deltas", items=blocks, after=pack)
 @compiled
 def grumemory_deltas(
     first, last, output_delta, recalled_delta, update_delta, reset_delta, candidate_delta,
-    y, dy, initial, update, reset, recalled, candidate, weight, scratch, S_start, reverse, reset_after,
+    y, dy, initial, update, reset, recalled, candidate, prepared, scratch, S_start, reverse, reset_after,
 ):  # fmt: skip
-    K, size = y.shape[1], y.itemsize
+    K = y.shape[1]
     most, new_units = most_of(S_start.size - 1), candidate_units(K, reset_after)
     wide = GATES * K - new_units
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
-        gate_panels, at = take(own, 0, wide, padded(K, size))
-        new_panels, at = take(own, at, new_units, padded(K, size))
-        outputs, at = take(own, at, most, padded(K, size))
-        recalls, at = take(own, at, most, padded(K, size))
+        outputs, at = take(own, 0, most, K)
+        recalls, at = take(own, at, most, K)
         deltas, at = take(own, at, most, wide)
         new_deltas, at = take(own, at, most, new_units)
         carried, at = take(own, at, most, K)
         pasts, at = take(own, at, most, K)
-        pack(gate_panels.ravel(), weight, 0, wide, True)
-        pack(new_panels.ravel(), weight, wide, GATES * K, True)
+        place = own[at:].ctypes.data
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(pasts, initial, chosen)
         for q in range(lengths[0] - 1, -1, -1):
             alive = active_sequences(lengths, q)
             # The deltas of the following step; zeros at the last one, since `take` clears the buffer.
-            panel_product(outputs, alive, deltas, gate_panels.ravel(), wide)
+            new_panels = step_product(outputs, alive, deltas, prepared.ctypes.data, place)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = y[t - step] if q > 0 else pasts[r]
-                dh, new = outputs[r][:K], candidate_delta[t]
+                dh, new = outputs[r], candidate_delta[t]
                 add_to(dh, dy[t])
                 # `carried` has the other paths to the previous output: through 1 - update, and through the reset gate.
                 add_to(dh, carried[r])
@@ -217,14 +228,14 @@ def grumemory_deltas(
                 else:
                     copy(new_deltas[r], new)
             if not reset_after:
-                panel_product(recalls, alive, new_deltas, new_panels.ravel(), K)
+                step_product(recalls, alive, new_deltas, new_panels, place)
                 for r in range(alive):
                     t = begins[r] + q * step
                     past = y[t - step] if q > 0 else pasts[r]
-                    sigmoid_gate_backward(deltas[r][K:], recalls[r][:K], reset[t], past)
+                    sigmoid_gate_backward(deltas[r][K:], recalls[r], reset[t], past)
                     if initial is not None:
-                        copy(recalled_delta[t], recalls[r][:K])
-                    add_product(carried[r], recalls[r][:K], reset[t])
+                        copy(recalled_delta[t], recalls[r])
+                    add_product(carried[r], recalls[r], reset[t])
                     copy(reset_delta[t], deltas[r][K:])
 
 

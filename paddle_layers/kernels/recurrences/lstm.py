@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_layers.kernels.primitives.compile_options import compiled, contracted
+from paddle_layers.kernels.primitives.packed_panels import packing_items, panel_numbers, tail_numbers
 from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vector_functions import (
     add_product,
@@ -28,7 +29,7 @@ from .gates import (
     tanh_gate_backward,
     tile_count,
 )
-from .packed_gemm import pack, padded, panel_product
+from .packed_gemm import pack, step_product
 from .sequence_batching import active_sequences, block, blocks, blocks_of, most_of, set_initial
 
 # Compiling costs about a second per kernel. Text generation ignores this limit, since it runs one plan hundreds of
@@ -55,15 +56,23 @@ def numbers(T: int, K: int) -> int:
 
 
 def forward_scratch(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, pre-activations, outputs, initial cell states."""
-    most = int(most_of(S))
-    return (K + most) * int(padded(4 * K, 4)) + 2 * most * K
+    """Scratch elements of an item: pre-activations, outputs, initial cell states, and those of a product."""
+    return int(most_of(S)) * 6 * K + int(tail_numbers())
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Scratch elements of an item: weights, deltas (outputs, pre-activations, cells), previous cells, activations."""
-    most = int(most_of(S))
-    return (4 * K + most) * int(padded(K, 4)) + (6 * most + 1) * K
+    """Scratch elements of an item: deltas (outputs, pre-activations, cells), previous cells, activations; a product."""
+    return (int(most_of(S)) * 7 + 1) * K + int(tail_numbers())
+
+
+def forward_panels(K: int, D: int) -> int:
+    """Elements of the packed weight."""
+    return int(panel_numbers(K, D))
+
+
+def backward_panels(K: int, D: int) -> int:
+    """Elements of its packed transpose."""
+    return int(panel_numbers(D, K))
 
 
 def tiles(K: int) -> int:
@@ -71,30 +80,26 @@ def tiles(K: int) -> int:
     return GATES * int(parts_of(K))
 
 
-@tuned(
-    "lstmemory",
-    "lstmemory_y",
-    items=blocks,
-    scratch=forward_scratch,
-    work=multiplications,
-    least=MIN_WORK,
-    when=is_usual,
-)
+tuned(
+    "lstmemory", "lstmemory_y", items=packing_items, scratch=forward_scratch, prepared=forward_panels,
+    work=multiplications, least=MIN_WORK, when=is_usual, arguments={"wide": "D", "transposed": "0"},
+)(pack)  # fmt: skip
+
+
+@tuned("lstmemory", "lstmemory_y", items=blocks, after=pack)
 @compiled
 def lstmemory_y(
-    first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, initial, initial_state, weight, bias,
+    first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, initial, initial_state, prepared, bias,
     scratch, S_start, reverse, peepholes
 ):  # fmt: skip
-    K, D = weight.shape
+    K, D = y.shape[1], x.shape[1]
     most = most_of(S_start.size - 1)
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
-        panels, at = take(own, 0, K, padded(D, x.itemsize))
-        sums, at = take(own, at, most, padded(D, x.itemsize))
+        sums, at = take(own, 0, most, D)
         outputs, at = take(own, at, most, K)
         pasts, at = take(own, at, most, K)
-        # Packed once per block of sequences, as in the GRU.
-        pack(panels.ravel(), weight, 0, 4 * K, False)
+        place = own[at:].ctypes.data
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(outputs, initial, chosen)
         set_initial(pasts, initial_state, chosen)
@@ -102,11 +107,11 @@ def lstmemory_y(
             alive = active_sequences(lengths, q)
             # Without an initial state the first product is zero, as is the cleared buffer.
             if q > 0 or initial is not None:
-                panel_product(sums, alive, outputs, panels.ravel(), K)
+                step_product(sums, alive, outputs, prepared.ctypes.data, place)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = state[t - step] if q > 0 else pasts[r]
-                gates = sums[r][:D]
+                gates = sums[r]
                 add_to(gates, x[t])
                 add_to(gates, bias[:D])
                 if peepholes:
@@ -131,38 +136,40 @@ def lstmemory_y(
                 copy(outputs[r], y[t])
 
 
-@tuned(
-    "lstmemory", "lstmemory_deltas",
-    items=blocks, scratch=backward_scratch, work=multiplications, least=MIN_WORK, when=is_usual,
-)  # fmt: skip
+tuned(
+    "lstmemory", "lstmemory_deltas", items=packing_items, scratch=backward_scratch, prepared=backward_panels,
+    work=multiplications, least=MIN_WORK, when=is_usual, arguments={"wide": "D", "transposed": "1"},
+)(pack)  # fmt: skip
+
+
+@tuned("lstmemory", "lstmemory_deltas", items=blocks, after=pack)
 @compiled
 def lstmemory_deltas(
     first, last, state_delta, candidate_delta, input_delta, forget_delta, output_delta, dy, dlast_state, initial_state,
-    state, candidate, input_gate, forget_gate, output_gate, weight, bias, scratch, S_start, reverse, peepholes,
+    state, candidate, input_gate, forget_gate, output_gate, prepared, bias, scratch, S_start, reverse, peepholes,
 ):  # fmt: skip
-    K, D = weight.shape
+    K, D = dy.shape[1], GATES * dy.shape[1]
     most = most_of(S_start.size - 1)
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
-        panels, at = take(own, 0, D, padded(K, dy.itemsize))
-        outputs, at = take(own, at, most, padded(K, dy.itemsize))
+        outputs, at = take(own, 0, most, K)
         sums, at = take(own, at, most, D)
         states, at = take(own, at, most, K)
         pasts, at = take(own, at, most, K)
         shown, at = take(own, at, 1, K)
-        pack(panels.ravel(), weight, 0, 4 * K, True)
+        place = own[at:].ctypes.data
         chosen, begins, lengths, step = block(item, S_start, reverse)
         set_initial(pasts, initial_state, chosen)
         # The gradient of the final cell state enters where the backward recursion begins.
         set_initial(states, dlast_state, chosen)
         for q in range(lengths[0] - 1, -1, -1):
             alive = active_sequences(lengths, q)
-            panel_product(outputs, alive, sums, panels.ravel(), D)
+            step_product(outputs, alive, sums, prepared.ctypes.data, place)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = state[t - step] if q > 0 else pasts[r]
                 da, di, df, do = sums[r][:K], sums[r][K : 2 * K], sums[r][2 * K : 3 * K], sums[r][3 * K :]
-                dh, dc = outputs[r][:K], states[r]
+                dh, dc = outputs[r], states[r]
                 add_to(dh, dy[t])
                 # tanh of the state is computed again, which saves the forward pass a tensor of all rows.
                 copy(shown[0], state[t])
