@@ -17,13 +17,13 @@ from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
 from paddle_layers.kernels.primitives.compile_options import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.memory_ops import fetch_run, scatter_sums, set_entry, transpose, zeros
 from paddle_layers.kernels.primitives.microkernels import ENTRY, LANES, VECTOR, VECTORS, gemm_microkernel, rounded
+from paddle_layers.kernels.primitives.packed_panels import TILES
 from paddle_layers.kernels.primitives.scratch import scratch_of_chunk
 from paddle_layers.kernels.primitives.vector_functions import add_to, copy
 from paddle_layers.kernels.tuned import tuned
 
 from .packed_products import (
     MOST,
-    TILES,
     chunk_numbers,
     packing_pays,
     panel_numbers,
