@@ -55,7 +55,7 @@ def imported_value(model: onnx.ModelProto, feeds: dict[str, Any], path: Path) ->
     """The output of the network; None where the import refuses the model, or notes that it differs."""
     onnx.save(model, path)
     try:
-        imported = pl.import_onnx(path)
+        imported = pl.import_onnx(path, verify=False)  # the values are compared with those of the node test
     except ImportFailure:
         return None
     data = [node for node in imported.network.nodes if node.definition.name == "data"]
