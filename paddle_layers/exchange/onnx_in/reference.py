@@ -158,12 +158,8 @@ class ReferenceRun:
             self.constants.update(node.outputs if constant else ())
             convert: Callable[[Any], Any] = (lambda one: one) if constant else in_double
             inputs = [convert(values.get(name)) if name else None for name in node.inputs]
-            self.left -= 1
             try:
-                size, work = work_of(node, inputs)
-                self.size, self.work = self.size + size, self.work + work
-                if self.work > MOST_WORK or self.size > MOST_VALUES or self.left < 0:
-                    raise NotVerified(TOO_LARGE)
+                self._count(*work_of(node, inputs))
                 results = self._results(node, inputs, values, constant=constant)
             except NotVerified:
                 raise
@@ -171,6 +167,12 @@ class ReferenceRun:
                 reason = str(error).partition("\n")[0][:120] or type(error).__name__
                 raise NotVerified(f"{node.label} in ONNX's reference implementation: {reason}") from None
             values.update((name, convert(one)) for name, one in zip(node.outputs, results, strict=False) if name)
+
+    def _count(self, size: int, work: int) -> None:
+        """Count a node, or a step of a loop. Raises `NotVerified` beyond the limits."""
+        self.size, self.work, self.left = self.size + size, self.work + work, self.left - 1
+        if self.work > MOST_WORK or self.size > MOST_VALUES or self.left < 0:
+            raise NotVerified(TOO_LARGE)
 
     def _results(
         self, node: OnnxNode, inputs: list[Any], values: dict[str, Any], *, constant: bool = False
@@ -218,6 +220,7 @@ class ReferenceRun:
         while number < trips and going:
             condition, *found = self._body(body, [np.array(number), np.array(True), *states], values)
             states, going = found[: len(states)], bool(condition.all())
+            self._count(sum(map(np.size, found[len(states) :])), 0)  # rows are stacked afterwards
             for row, one in zip(rows, found[len(states) :], strict=True):
                 row.append(one)
             number += 1
