@@ -144,6 +144,12 @@ ODD = {
     "more parts than outputs": ([helper.make_node("Split", ["w"], ["p"], num_outputs=1 << 26),
                                  helper.make_node("Add", ["x", "p"], ["y"])],
                                 [tensor("w", np.ones(4), "f4")], "parts for"),
+    "an absent input": ([helper.make_node("Mul", ["x", ""], ["y"])], [], "input `B` is absent, but ONNX requires it"),
+    "too few inputs": ([helper.make_node("Concat", [], ["c"], axis=0), helper.make_node("Add", ["x", "c"], ["y"])],
+                       [], "got 0 inputs, ONNX expects at least 1$"),
+    "a loop without a condition": (  # legal: both limits of a Loop are optional
+        [helper.make_node("Loop", ["", "", "x"], ["y"], body=helper.make_graph([], "body", [], []))],
+        [], "only loops over the steps of sequences"),
 }  # fmt: skip
 
 

@@ -140,9 +140,14 @@ def fault_of(node: OnnxNode, opset: int) -> str | None:
     # A domain or an operator that ONNX does not know is reported by the conversion, with a better message.
     if schema is None:
         return None
-    # An empty name is an absent input, which is only legal for optional ones.
-    if not schema.min_input <= len(node.inputs) <= schema.max_input or not all(node.inputs[: schema.min_input]):
-        return f"got {len(node.inputs)} inputs, ONNX expects {schema.min_input} to {schema.max_input}"
+    given, least, most = len(node.inputs), schema.min_input, schema.max_input
+    if not least <= given <= most:
+        expected = f"{least} to {most}" if most < 1 << 30 else f"at least {least}"  # without a limit, it is an integer's
+        return f"got {given} inputs, ONNX expects {expected}"
+    # An empty name is an absent input, which is only legal for optional ones, such as both limits of a Loop.
+    for name, formal in zip(node.inputs, schema.inputs, strict=False):
+        if not name and formal.option == formal.option.Single:
+            return f"input `{formal.name}` is absent, but ONNX requires it"
     for name, value in node.attributes.items():
         declared = schema.attributes.get(name)
         if declared is None:
