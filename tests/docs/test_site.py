@@ -22,6 +22,7 @@ from paddle_layers.codegen.python_pages import GROUPS
 
 import paddle_layers as pl
 from tests.docs.test_pages import PLUGIN
+from tests.selection import SHARE
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -242,12 +243,16 @@ def test_both_colour_schemes(browser: Any, address: str, scheme: str) -> None:
     assert (bright < 128) == (scheme == "light")
 
 
-def test_no_page_is_wider_than_a_phone(browser: Any, address: str, site: Path, pages: dict[Path, Page]) -> None:
+@pytest.mark.parametrize("share", [SHARE, pytest.param(1, marks=pytest.mark.later)])
+def test_no_page_is_wider_than_a_phone(
+    browser: Any, address: str, site: Path, pages: dict[Path, Page], share: int
+) -> None:
+    """All guides; pages of the reference have templates."""
     screen(browser, NARROW, "dark")
     wide = []
-    for path in pages:
-        if "source" in path.parts:
-            continue
+    shown = [path for path in pages if "source" not in path.parts]
+    generated = [path for path in shown if "reference" in path.parts]
+    for path in [*generated[::share], *(path for path in shown if path not in generated)]:
         browser.get(f"{address}/{path.relative_to(site)}")
         width = browser.execute_script("return document.documentElement.scrollWidth")
         if width > NARROW:

@@ -42,6 +42,7 @@ layer {{ name: "y" type: "grid_sample" input: "x" input: "grid" propagate_down: 
 """
 
 
+@pytest.mark.usefixtures("as_python")
 def test_sampling_at_given_places():
     rng = np.random.default_rng(0)
     x, dy, grid = rng.standard_normal((3, 2, 5, 4)), rng.standard_normal((3, 2, 3, 7)), rng.uniform(-3, 3, (3, 3, 7, 2))
