@@ -142,7 +142,8 @@ def fault_of(node: OnnxNode, opset: int) -> str | None:
         return None
     given, least, most = len(node.inputs), schema.min_input, schema.max_input
     if not least <= given <= most:
-        expected = f"{least} to {most}" if most < 1 << 30 else f"at least {least}"  # without a limit, it is an integer's
+        # Without a limit, the maximum is that of an integer.
+        expected = f"{least} to {most}" if most < 1 << 30 else f"at least {least}"
         return f"got {given} inputs, ONNX expects {expected}"
     # An empty name is an absent input, which is only legal for optional ones, such as both limits of a Loop.
     for name, formal in zip(node.inputs, schema.inputs, strict=False):
