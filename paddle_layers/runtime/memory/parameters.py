@@ -81,9 +81,10 @@ class Parameter:
     def value(self) -> Array:
         """Values as a view on the CPU, otherwise as a read-only copy. Assign to it to change them.
 
-        Read it again after a step: pending steps of an optimizer are made on access. Writes to a view are detected as
-        long as it, or a view of it, is alive; meanwhile passes of the test phase recompute what depends on parameters
-        only.
+        Assign before a forward pass or after its backward pass: a backward pass reads the new values together with the
+        results of the old ones. Read it again after a step: pending steps of an optimizer are made on access. Writes to
+        a view are detected as long as it, or a view of it, is alive; meanwhile passes of the test phase recompute what
+        depends on parameters only.
         """
         self.catch_up()
         return self.changes.lend(self.stored)
