@@ -130,9 +130,9 @@ def test_what_the_driver_refuses_is_told(monkeypatch):
 def test_a_batch_that_is_said_to_fit_fits(monkeypatch):
     driver = PagingDriver(24 << 20)
     on(monkeypatch, driver)
-    wide = NETWORK.replace("size: 5 act", "size: 500 act")
+    wide = NETWORK.replace("size: 5 act", "size: 50 act")
     with pytest.raises(pl.DeviceError, match="a batch of") as told:
-        pl.Net(pl.loads(wide), batch_size=50000)
+        pl.Net(pl.loads(wide), batch_size=500000)
     fitting = int(str(told.value).rpartition("a batch of ")[2].split()[0])
     del told  # its frames hold the parameters
     gc.collect()

@@ -17,7 +17,7 @@ from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
 from paddle_layers.testing.properties.cuda import launches_of
 from tests.gpu.kernel_table import FRAME, REGISTERS, attributes
-from tests.selection import RUNTIME, every_architecture, files_of, later_unless_changed
+from tests.selection import RUNTIME, every_architecture, files_of, later_unless_changed, with_marks
 
 DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'
 LAYER = 'layer {{ name: "{}" type: "{}" input: "x" propagate_down: true {} {} {{ {} bias: false }} }}\n'
@@ -102,6 +102,7 @@ PRODUCTS = loads(
 """Two layers with the same inputs: gradients are added to what is there."""
 
 
+@with_marks(RARE)
 def test_products_of_the_matrices_of_a_batch():
     rng = np.random.default_rng(0)
     feeds = {"x": rng.standard_normal((3, 2, 5, 7)), "other": rng.standard_normal((3, 2, 7, 3))}
@@ -125,7 +126,7 @@ def test_products_of_the_matrices_of_a_batch():
         np.testing.assert_allclose(values, expected, rtol=0, atol=1e-13 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=() if name == "odd" else SLOW) for name in CONVOLUTIONS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=RARE if name == "odd" else SLOW) for name in CONVOLUTIONS])
 def test_conv(name):
     assert compare("conv", 2, *CONVOLUTIONS[name]) == CONV
 

@@ -48,7 +48,7 @@ def test_places_of_the_examples(text: str, step: int) -> None:
         ask(document, offset)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.sampled_from([*TEXTS, JSON, ODD]), st.data())
 def test_cut_texts(text: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, len(text)))
@@ -63,7 +63,7 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(st.sampled_from([*TEXTS, JSON, ODD]), st.lists(st.tuples(st.floats(0, 1), PIECES), max_size=6), st.floats(0, 1))
 def test_mutated_texts(text: str, changes: list[tuple[float, str]], at: float) -> None:
     for where, piece in changes:

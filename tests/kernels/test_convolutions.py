@@ -333,7 +333,10 @@ def test_planes_that_are_laid_out_once_give_the_same(rows, capacity, shape, attr
 
 @pytest.mark.parametrize(
     ("rows", "capacity", "shape", "filters"),
-    [(3, 4, (36, 5, 7), 33), pytest.param(1, None, (70, 7, 7), 300, marks=SLOW)],  # whole and broken vectors
+    [  # whole and broken vectors
+        pytest.param(3, 4, (36, 5, 7), 33, marks=RARE),
+        pytest.param(1, None, (70, 7, 7), 300, marks=SLOW),
+    ],
 )
 def test_vectors_of_filters_give_the_same_in_small_images(rows, capacity, shape, filters):
     x = np.random.default_rng(4).standard_normal((rows, *shape))

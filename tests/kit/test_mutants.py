@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,9 @@ from tests.mutants.planting import planted, with_tree
 from tests.mutants.report import share_killed, text
 from tests.mutants.running import ENDLESS, Choice, Verdict, run, verdict_on
 from tests.mutants.sources import Mutant, Source, sources
+from tests.selection import later_unless_changed, with_marks
+
+PROGRAM = later_unless_changed(__file__, *map(str, Path(program.__file__).parent.glob("*.py")))
 
 LINES = {
     "operator": [
@@ -168,6 +172,7 @@ def test_known_faults_are_caught(name: str) -> None:
     assert verdict_on(edited(name, *CAUGHT[name])).check is not None
 
 
+@with_marks(PROGRAM)
 def test_what_changes_nothing_survives() -> None:
     source = sources("tanh")[0]
     assert verdict_on(by_hand(source, ast.unparse(source.tree))).check is None

@@ -12,6 +12,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.runtime.devices.cuda import simulated_device
 from paddle_layers.testing.cases.trial import as_python
+from tests.selection import marks_of, with_marks
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "explanations" / "decoders-and-structured-losses.md"
 NETWORK = re.findall(r"```textproto\n# file: over_beam\.textproto\n(.*?)```", GUIDE.read_text("utf-8"), re.S)[0]
@@ -101,6 +102,7 @@ def test_it_is_the_cost_of_all_paths_written_down() -> None:
             np.testing.assert_allclose(gradient[place], slope, atol=1e-8)
 
 
+@with_marks(marks_of("cross_entropy_over_beam"))
 def test_a_simulated_card_does_the_same() -> None:
     for one, two in zip(found(), found(device=simulated_device()), strict=True):
         if isinstance(one, dict):

@@ -34,8 +34,8 @@ from tests.selection import later_unless_changed
 
 FUZZER = later_unless_changed(__file__, *map(str, Path(program.__file__).parent.glob("*.py")))
 """Marks of tests of the fuzzer itself, which `.ci/run` runs, too."""
-NEW = {"passes": 5, "sizes": 40, "checkpoint": 60, "editor": 25, "training-text": 60, "training-json": 60}
-"""New cases of targets that are slower than the others, of which there are 150."""
+NEW = {"passes": 3, "sizes": 20, "checkpoint": 30, "editor": 15, "training-text": 30, "training-json": 30}
+"""New cases of targets that are slower than the others, of which there are 75."""
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_cases_that_once_failed(target: Target) -> None:
 @pytest.mark.parametrize("target", TARGETS, indirect=True)
 def test_some_new_cases(target: Target) -> None:
     found: list[Fault] = []
-    hunt(target, 0, seconds=600, cases=NEW.get(target.name, 150), note=ignore, found=found.append)
+    hunt(target, 0, seconds=600, cases=NEW.get(target.name, 75), note=ignore, found=found.append)
     assert not found, found[0]
 
 

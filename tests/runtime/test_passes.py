@@ -250,8 +250,7 @@ def test_maxima_and_their_places_are_found_block_by_block() -> None:
     np.testing.assert_array_equal(found[0][1], found[1][1])
 
 
-@pytest.mark.parametrize("rows", [1, 3, 8, 13])
-@pytest.mark.parametrize("phase", ["train", "test"])
+@pytest.mark.parametrize(("rows", "phase"), [(1, "train"), (3, "test"), (8, "train"), (13, "test")])
 def test_blocks_change_no_bit(rows: int, phase: str) -> None:
     image = np.random.default_rng(0).standard_normal((rows, 4, 6, 6))
     results = []

@@ -205,18 +205,25 @@ def log(folder):
 TESTS = ["", "test { every: 5 }", "test { every: 7 }"]
 
 
-@pytest.mark.parametrize("tests", TESTS)
+@pytest.fixture(scope="module", params=TESTS)
+def uninterrupted(request, tmp_path_factory):
+    """A training file, and the log of its training without an interruption."""
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    path = small.write(folder, small.NETWORK + small.SOURCES + small.SETTINGS + request.param)
+    small.train(path, output=folder / "whole")
+    return path, log(folder / "whole")
+
+
 @pytest.mark.parametrize(
     ("event", "step"),
     [("step", 11), ("step", 14), ("step", 15), ("step", 25), ("step", 30), ("test", 12), ("test", 29), ("end", 1)],
 )
-def test_the_log_after_a_kill_is_that_of_an_uninterrupted_training(tmp_path, tests, event, step):
-    path = small.write(tmp_path, small.NETWORK + small.SOURCES + small.SETTINGS + tests)
-    small.train(path, output=tmp_path / "whole")
+def test_the_log_after_a_kill_is_that_of_an_uninterrupted_training(tmp_path, uninterrupted, event, step):
+    path, expected = uninterrupted
     with pytest.raises(Killed):
         small.train(path, output=tmp_path / "parts", callbacks=[Kill(event, step)])
     small.train(path, output=tmp_path / "parts", resume=True)
-    assert log(tmp_path / "parts") == log(tmp_path / "whole")
+    assert log(tmp_path / "parts") == expected
 
 
 @pytest.mark.parametrize("tests", TESTS)
@@ -229,14 +236,12 @@ def test_a_finished_training_that_is_resumed_leaves_its_log(tmp_path, tests):
     assert (again.results, losses) == (first.results, {})
 
 
-@pytest.mark.parametrize("tests", TESTS)
 @pytest.mark.parametrize("stop", [3, 5, 12, 14, 28])
-def test_the_log_after_a_stop_too(tmp_path, tests, stop):
-    path = small.write(tmp_path, small.NETWORK + small.SOURCES + small.SETTINGS + tests)
-    small.train(path, output=tmp_path / "whole")
+def test_the_log_after_a_stop_too(tmp_path, uninterrupted, stop):
+    path, expected = uninterrupted
     small.train(path, output=tmp_path / "parts", stop_after=stop)
     small.train(path, output=tmp_path / "parts", resume=True)
-    assert log(tmp_path / "parts") == log(tmp_path / "whole")
+    assert log(tmp_path / "parts") == expected
 
 
 @pytest.mark.parametrize(
