@@ -106,30 +106,19 @@ def _tuned_launch(
     known: Mapping[str, Argument],
     accumulate: bool,
 ) -> Launch:
-    # `accumulate` is folded into the source, `adding` is decided at run time: expensive kernels use the latter and are
-    # compiled once instead of twice (3 of 29 s for ResNet-50).
-    constants: dict[str, Any] = {"accumulate": accumulate, "epilogue": NO_EPILOGUE}
     # Of the rows for which the kernel is selected: its launches keep them for batches of other sizes.
     chosen = choose(lambda rows: tuned.folded_arguments(host_sizes(scope, item, rows))) if tuned.folded else {}
-    constants |= chosen
-    args: dict[str, Argument] = {**known, "adding": Extent(int(accumulate))}
-    args = {name: value for name, value in args.items() if name in tuned.names}
-    asked = [name for name in tuned.names if name not in args and name not in (*constants, "scratch", "prepared")]
-    try:
-        folded, resolved = split_constants({name: scope.resolve(name, function, item) for name in asked})
-    except UnknownArgument as error:
-        layer = scope.op.layer
-        names = (*layer.fields, *layer.axis_names, *layer.attributes)
-        raise unknown_argument(tuned.call, str(error), names) from None
-    constants |= folded
-    args |= resolved
-    if tuned.prepared is not None:  # targets come first
-        args = {"prepared": args.pop("prepared"), **args}
+    # `accumulate` is folded into the source, `adding` is decided at run time: expensive kernels use the latter and are
+    # compiled once instead of twice (3 of 29 s for ResNet-50).
+    constants: dict[str, Any] = {"accumulate": accumulate, "epilogue": NO_EPILOGUE, **chosen}
+    given = {**known, "adding": Extent(int(accumulate))}
+    args, folded = _arguments(scope, function, item, tuned, given, constants)
     specs = {name: spec_of(value) for name, value in args.items()}
     computed = [one for one in scope.op.layer.functions if one.name in tuned.joint] or [function]
     targets = tuple(target for one in computed for target in one.target_names)
-    call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, targets)
+    call = TunedCall(f"{function.name}_tuned", tuned, specs, constants | folded, targets)
     launch = Launch(function.name, scope.op.name, call, list(args.values()), None)
+    launch.domains = tuple(scope.op.rows.values())
     launch.work = int(call_by_name(tuned.work, host_sizes(scope, item)))
     written = [] if tuned.prepared is not None else _written_rows(scope, known, targets)
 
@@ -142,7 +131,36 @@ def _tuned_launch(
     launch.items = items_of
     if (runs := tuned.runs) is not None:
         launch.runs = lambda rows: int(call_by_name(runs, host_sizes(scope, item, rows)))
-    launch.domains = tuple(scope.op.rows.values())
+    _add_accesses(launch, tuned, args, targets, accumulate)
+    return launch
+
+
+def _arguments(
+    scope: OperationScope,
+    function: Function,
+    item: int | None,
+    tuned: Tuned,
+    given: Mapping[str, Argument],
+    constants: Mapping[str, Any],
+) -> tuple[dict[str, Argument], dict[str, Any]]:
+    """The arguments of a kernel in their order, and further ones that are constants."""
+    args = {name: value for name, value in given.items() if name in tuned.names}
+    asked = [name for name in tuned.names if name not in args and name not in (*constants, "scratch", "prepared")]
+    try:
+        folded, resolved = split_constants({name: scope.resolve(name, function, item) for name in asked})
+    except UnknownArgument as error:
+        layer = scope.op.layer
+        names = (*layer.fields, *layer.axis_names, *layer.attributes)
+        raise unknown_argument(tuned.call, str(error), names) from None
+    args |= resolved
+    if tuned.prepared is not None:  # targets come first
+        args = {"prepared": args.pop("prepared"), **args}
+    return args, folded
+
+
+def _add_accesses(
+    launch: Launch, tuned: Tuned, args: Mapping[str, Argument], targets: Iterable[str], accumulate: bool
+) -> None:
     for name, value in args.items():
         prepares = name == "prepared" and tuned.prepared is not None
         if name in targets or name == "scratch" or prepares:
@@ -151,4 +169,3 @@ def _tuned_launch(
             launch.reads += uses(value)
     if tuned.in_place:
         launch.takeovers = [(giver, taker) for giver in launch.reads for taker in launch.writes]
-    return launch
