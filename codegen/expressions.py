@@ -19,7 +19,7 @@ GREEK = frozenset(
 FUNCTIONS = {
     "exp": r"\exp", "log": r"\log", "tanh": r"\tanh", "sinh": r"\sinh", "cosh": r"\cosh", "sin": r"\sin",
     "cos": r"\cos", "tan": r"\tan", "atan": r"\arctan", "erf": r"\operatorname{erf}", "erfc": r"\operatorname{erfc}",
-    "max": r"\max", "min": r"\min", "log1p": r"\operatorname{log1p}", "expm1": r"\operatorname{expm1}",
+    "max": r"\max", "min": r"\min",
 }  # fmt: skip
 CONSTANTS = {"inf": r"\infty", "nan": r"\text{NaN}", "pi": r"\pi", "e": r"\mathrm{e}"}
 COMPARISONS: dict[type[ast.cmpop], str] = {
@@ -35,6 +35,27 @@ NEIGHBOURS = {"before": ("- 1", "first"), "after": ("+ 1", "last")}
 
 SUM, PRODUCT, POWER, ATOM = 1, 2, 3, 4
 """Operator precedence: an expression with a lower one than its context needs parentheses."""
+OPERATORS: dict[type[ast.operator], tuple[str, int, int, int]] = {
+    ast.Add: ("{} + {}", SUM, SUM, SUM),
+    ast.Sub: ("{} - {}", SUM, PRODUCT, SUM),
+    ast.Mult: (r"{} \cdot {}", PRODUCT, PRODUCT, PRODUCT),
+    ast.MatMult: (r"{}\, {}", PRODUCT, PRODUCT, PRODUCT),
+    ast.Div: (r"\frac{{{}}}{{{}}}", 0, 0, PRODUCT),
+    ast.FloorDiv: (r"\lfloor {} / {} \rfloor", PRODUCT, POWER, ATOM),
+    ast.Mod: (r"{} \bmod {}", POWER, POWER, SUM),
+    ast.Pow: ("{}^{{{}}}", ATOM, 0, POWER),
+}
+"""The form of each operation, the precedence that it needs of both operands, and its own."""
+FORMS = {
+    "sqrt": (r"\sqrt{{{}}}", ATOM),
+    "abs": (r"\left|{}\right|", ATOM),
+    "fabs": (r"\left|{}\right|", ATOM),
+    "len": ("|{}|", ATOM),
+    # Written out, because readers know the formula, not the function that keeps its digits.
+    "log1p": (r"\log\left(1 + {}\right)", PRODUCT),
+    "expm1": (r"\left(\exp\left({}\right) - 1\right)", ATOM),
+}
+"""Functions of one argument that are not written as `name(argument)`, with their precedence."""
 
 
 class NoFormula(Exception):
@@ -216,30 +237,16 @@ class Expressions:
         return name_text(axis) if axis else rf"|{name_text(field.indices[place.value])}|"
 
     def _binop(self, node: ast.BinOp, values: Mapping[str, str]) -> tuple[str, int]:
-        def side(child: ast.expr, needed: int) -> str:
-            return self._at_least(needed, child, values)
-
         left, right = node.left, node.right
         if isinstance(node.op, ast.Sub) and (owner := self.members(right, left)):
             return rf"|{owner}|", ATOM
-        if isinstance(node.op, ast.Add):
-            return f"{side(left, SUM)} + {side(right, SUM)}", SUM
-        if isinstance(node.op, ast.Sub):
-            return f"{side(left, SUM)} - {side(right, PRODUCT)}", SUM
-        if isinstance(node.op, ast.Mult):
-            # Functions write `x * x`, which is faster than a power; the formula says what is meant.
-            if ast.unparse(left) == ast.unparse(right):
-                return f"{side(left, ATOM)}^2", POWER
-            return rf"{side(left, PRODUCT)} \cdot {side(right, PRODUCT)}", PRODUCT
-        if isinstance(node.op, ast.Div):
-            return rf"\frac{{{self.text(left, values)}}}{{{self.text(right, values)}}}", PRODUCT
-        if isinstance(node.op, ast.FloorDiv):
-            return rf"\lfloor {side(left, PRODUCT)} / {side(right, POWER)} \rfloor", ATOM
-        if isinstance(node.op, ast.Mod):
-            return rf"{side(left, POWER)} \bmod {side(right, POWER)}", SUM
-        if isinstance(node.op, ast.Pow):
-            return f"{side(left, ATOM)}^{{{self.text(right, values)}}}", POWER
-        raise NoFormula
+        # Functions write `x * x`, which is faster than a power; the formula says what is meant.
+        if isinstance(node.op, ast.Mult) and ast.unparse(left) == ast.unparse(right):
+            return f"{self._at_least(ATOM, left, values)}^2", POWER
+        if type(node.op) not in OPERATORS:
+            raise NoFormula
+        form, first, second, holds = OPERATORS[type(node.op)]
+        return form.format(self._at_least(first, left, values), self._at_least(second, right, values)), holds
 
     def _unaryop(self, node: ast.UnaryOp, values: Mapping[str, str]) -> tuple[str, int]:
         if isinstance(node.op, ast.USub):
@@ -295,19 +302,9 @@ class Expressions:
             prime = "'" if name.endswith("_derivative") else ""
             return rf"\operatorname{{{escaped(chosen)}}}{prime}\left({self.text(node.args[0], values)}\right)", PRODUCT
         arguments = [self.text(argument, values) for argument in node.args]
-        if name == "sqrt":
-            return rf"\sqrt{{{arguments[0]}}}", ATOM
-        if name in ("abs", "fabs"):
-            return rf"\left|{arguments[0]}\right|", ATOM
-        if name == "len":
-            return rf"|{arguments[0]}|", ATOM
-        if name in ("exp", "log") and arguments:
-            return rf"{FUNCTIONS[name]}\left({arguments[0]}\right)", PRODUCT
-        # Written out, because readers know the formula, not the function that keeps its digits.
-        if name == "log1p":
-            return rf"\log\left(1 + {arguments[0]}\right)", PRODUCT
-        if name == "expm1":
-            return rf"\left(\exp\left({arguments[0]}\right) - 1\right)", ATOM
+        if name in FORMS and arguments:
+            form, holds = FORMS[name]
+            return form.format(arguments[0]), holds
         called = FUNCTIONS.get(name) or rf"\operatorname{{{escaped(name)}}}"
         return rf"{called}\left({_listed(arguments)}\right)", PRODUCT
 

@@ -12,7 +12,7 @@ from paddle_layers.define import LayerDefinition
 from paddle_layers.define.functions import ir
 from paddle_layers.define.functions.point_functions import Function
 
-from .expressions import ATOM, NEIGHBOURS, PRODUCT, Expressions, NoFormula, cases, name_text, replaced, subscripted
+from .expressions import ATOM, NEIGHBOURS, Expressions, NoFormula, cases, name_text, replaced, subscripted
 
 _SPANS = re.compile(r"(?:`[^`]+`[,;.]?\s*)+")
 _SPAN = re.compile(r"`([^`]+)`")
@@ -70,8 +70,8 @@ class _FormulaBuilder:
     def _returned(self, tree: ast.AST) -> dict[str, str]:
         """Local names that are returned as they are, with the target that each becomes."""
         found: dict[str, set[str]] = {}
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Return) and node.value is not None:
+        for node in ir.all_of(tree, ast.Return):
+            if node.value is not None:
                 for item, target in zip(ir.items_of(node.value), self.function.target_names, strict=False):
                     if isinstance(item, ast.Name) and item.id not in self.changing:
                         found.setdefault(item.id, set()).add(target)
@@ -129,25 +129,19 @@ class _FormulaBuilder:
         return subscripted(self.expressions.name(target), [name_text(index) for index in self.function.indices])
 
     def _statement(self, statement: ast.stmt, values: dict[str, str]) -> None:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            self._assign(statement.targets[0].id, statement.value, values)
-        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
-            targets, items = statement.targets[0].elts, ir.items_of(statement.value)
-            if len(targets) != len(items) or not all(isinstance(target, ast.Name) for target in targets):
+        match statement:
+            case ast.Assign([ast.Name(name)], value):
+                self._assign(name, value, values)
+            case ast.Assign() | ast.AugAssign():
+                # The right side is evaluated first: `a, b = b, a` swaps.
+                bindings = ir.own_bindings(statement)
+                values |= {_local(target): self.expressions.text(value, values) for target, value, _ in bindings}
+            case ast.If():
+                self._assigning_if(statement, values)
+            case ast.For():
+                self._loop(statement, values)
+            case _:
                 raise NoFormula
-            # The right side is evaluated first: `a, b = b, a` swaps.
-            before = dict(values)
-            for target, item in zip(targets, items, strict=True):
-                assert isinstance(target, ast.Name)
-                values[target.id] = self.expressions.text(item, before)
-        elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
-            values[statement.target.id] = self.expressions.text(ir.sum_of(statement), values)
-        elif isinstance(statement, ast.If):
-            self._assigning_if(statement, values)
-        elif isinstance(statement, ast.For):
-            self._loop(statement, values)
-        else:
-            raise NoFormula
 
     def _assign(self, name: str, value: ast.expr, values: dict[str, str]) -> None:
         """A short value, or one that is used once, is inlined; others are listed below."""
@@ -198,7 +192,7 @@ class _FormulaBuilder:
         self._accumulations(loop.body, (*outer, self._domain(loop, inner)), inner, found)
         # A running sum that is read within the loop depends on the order of iterations, which a sum sign does not
         # express.
-        if not all(_only_in_extremes(name, loop) for name in ir.loads_of(loop.body) & found.keys()):
+        if ir.reads_of_accumulators(loop, found):
             raise NoFormula
         return found
 
@@ -249,20 +243,19 @@ def _folded(start: str, fold: _Reduction) -> str:
     return f"{start} + {text}" if sign == r"\sum" else rf"{start} \cdot {text}"
 
 
+def _local(target: ast.expr) -> str:
+    if not isinstance(target, ast.Name):
+        raise NoFormula
+    return target.id
+
+
 def _branches(statement: ast.If) -> list[tuple[ast.expr, list[ast.stmt]]]:
     other = [(ast.UnaryOp(ast.Not(), statement.test), statement.orelse)] if statement.orelse else []
     return [(statement.test, statement.body), *other]
 
 
-def _only_in_extremes(name: str, loop: ast.For) -> bool:
-    """Whether an accumulated name is read by nothing but its own `max(best, ...)`."""
-    accumulations = [one for node in ast.walk(loop) if (one := ir.accumulation_of(node)) is not None]
-    own = sum(one.name == name and one.sign in ir.EXTREMES for one in accumulations)
-    return own == ir.occurrences(loop, ast.Load).count(name)
-
-
 def _returns(body: list[ast.stmt]) -> bool:
-    return any(isinstance(node, ast.Return) for node in ir.nodes_of(body))
+    return any(ir.all_of(body, ast.Return))
 
 
 def written_formulas(paragraph: str) -> list[str]:
@@ -288,7 +281,7 @@ def _equation(text: str) -> str:
 
 
 class _Written(Expressions):
-    """Expressions over whole tensors: names are unchanged, `@` is the matrix product."""
+    """Expressions over whole tensors, whose names are unchanged."""
 
     def __init__(self) -> None:
         self.groups: dict[str, str] = {}
@@ -299,9 +292,3 @@ class _Written(Expressions):
     def _subscript(self, node: ast.Subscript, values: Mapping[str, str]) -> tuple[str, int]:
         indices = [self.text(index, values) for index in ir.indices_of(node)]
         return subscripted(self.text(node.value, values), indices), ATOM
-
-    def _binop(self, node: ast.BinOp, values: Mapping[str, str]) -> tuple[str, int]:
-        if isinstance(node.op, ast.MatMult):
-            left, right = (self._at_least(PRODUCT, side, values) for side in (node.left, node.right))
-            return rf"{left}\, {right}", PRODUCT
-        return super()._binop(node, values)

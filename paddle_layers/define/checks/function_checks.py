@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import DefinitionError, suggestion
 from ..fields.tensors import Bias, Entries, Field, Input, Output, Param, Stat, State, Temp
 from ..fields.types import KINDS
-from ..functions.ir import is_name, stores_of
+from ..functions.ir import all_of, stores_of
 from ..functions.point_functions import HELPERS, Function
 from ..functions.program import Program
 
@@ -128,7 +128,7 @@ def _error(call: Callable[..., Any], node: ast.AST, message: str) -> DefinitionE
 
 
 def _check_names(call: Callable[..., Any], program: Program, offered: set[str]) -> None:
-    names = [node for node in ast.walk(program.tree) if isinstance(node, ast.Name)]
+    names = list(all_of(program.tree, ast.Name))
     own = {*program.arguments, *stores_of(program.tree)}
     scope = call.__globals__
     for node in names:
@@ -144,8 +144,8 @@ def _check_names(call: Callable[..., Any], program: Program, offered: set[str]) 
         raise _error(
             call, node, f"unknown name `{node.id}`: not an argument, a variable or a number of the module{near}"
         )
-    for part in ast.walk(program.tree):
-        if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and scope.get(part.value.id) is math:
+    for part in all_of(program.tree, ast.Attribute):
+        if isinstance(part.value, ast.Name) and scope.get(part.value.id) is math:
             if not hasattr(math, part.attr) and part.value.id not in own:
                 raise _error(call, part, f"unknown function `math.{part.attr}`{suggestion(part.attr, vars(math))}")
     for name in {node.id for node in names}:
@@ -158,7 +158,7 @@ def _check_names(call: Callable[..., Any], program: Program, offered: set[str]) 
 
 
 def _check_results(function: Function, program: Program) -> None:
-    returns = [node for node in ast.walk(program.tree) if isinstance(node, ast.Return)]
+    returns = list(all_of(program.tree, ast.Return))
     if function.role == "fill":
         for node in returns:
             if node.value is not None:
@@ -234,7 +234,7 @@ def _check_own_target(layer: LayerDefinition, function: Function, program: Progr
             remedy = 'to process a sequence in order, write `scan="forward"` or `scan="back"`'
         else:
             remedy = 'to read the previous row, declare sequences, axes `"T:S C"`, and `scan="forward"`'
-        node = next(node for node in ast.walk(program.tree) if is_name(node, name))
+        node = next(node for node in all_of(program.tree, ast.Name) if node.id == name)
         raise _error(
             function.call, node, f"reads its target `{name}`, but elements are computed in any order; {remedy}"
         )

@@ -14,7 +14,7 @@ from typing import Any
 from paddle_layers.schema import layer_def_pb2 as pb
 
 from ..errors import require
-from ..functions.ir import copied, stores_of
+from ..functions.ir import all_of, copied, stores_of
 
 
 def rules_of(hooks: Iterable[Callable[..., Any]]) -> list[pb.RuleDef]:
@@ -31,12 +31,11 @@ def _rules(
     tree = _tree(function)
     if tree is None:
         return
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     # A parameter that is assigned in the function no longer has the caller's value.
     assigned = stores_of(tree)
     known = {name: value for name, value in given.items() if name not in assigned}
     scope = _scope(function)
-    for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
+    for call in sorted(all_of(tree, ast.Call), key=lambda node: (node.lineno, node.col_offset)):
         called = _resolved(call.func, scope)
         arguments = {name: copied(node, known) for name, node in _arguments(call, called).items()}
         if called is require and arguments:

@@ -83,7 +83,7 @@ class _Gradient(Tangent):
         super().__init__(origin.call, origin.program, target.name, tensor=True)
         self.names |= layer.offered_names
         self._check_uses()
-        values = [node.value for node in ast.walk(self.program.tree) if isinstance(node, ast.Return)]
+        values = [node.value for node in ir.all_of(self.program.tree, ast.Return)]
         self.constant = not any(value is not None and self.is_active(value) for value in values)
         if self.constant:
             return
@@ -134,8 +134,8 @@ class _Gradient(Tangent):
     def _own_indices(self) -> list[str]:
         """The names of the indices at which the tensor is read."""
         axes = [axis for axis in self.target.axes if axis.index_name]
-        loads = (node for node in ast.walk(self.program.tree) if isinstance(node, ast.Subscript))
-        places = {ast.unparse(read): read for read in loads if self._is_element(read)}
+        loads = filter(self._is_element, ir.all_of(self.program.tree, ast.Subscript))
+        places = {ast.unparse(read): read for read in loads}
         if len(places) > 1:
             first, second = list(places)[:2]
             raise NotDerivable(f"it reads both `{first}` and `{second}`", places[second])
@@ -156,7 +156,7 @@ class _Gradient(Tangent):
         if index in self.origin.indices:
             own = [one.name for one in self.out.axes if one.index_name == index]
             return own == [axis] and index not in self.stored
-        loops = [n for n in ast.walk(self.program.tree) if isinstance(n, ast.For) and ir.names_of(n.target) == {index}]
+        loops = [loop for loop in ir.all_of(self.program.tree, ast.For) if ir.names_of(loop.target) == {index}]
         sizes = {axis} | {
             f"{name}.shape[{place}]"
             for name, field in self.layer.fields.items()
@@ -164,7 +164,7 @@ class _Gradient(Tangent):
             if one.name == axis
         }
         whole = {f"range({size})" for size in sizes}
-        return self.stored.count(index) == len(loops) > 0 and all(ast.unparse(n.iter) in whole for n in loops)
+        return self.stored.count(index) == len(loops) > 0 and all(ast.unparse(loop.iter) in whole for loop in loops)
 
     def finish(self, derivative: ast.expr) -> ast.expr:
         return multiply(self.slope, derivative)
@@ -174,7 +174,7 @@ class _Gradient(Tangent):
         if self.constant:
             return None
         body = self.block(self.program.tree.body)
-        returned = [node.value for node in ir.nodes_of(body) if isinstance(node, ast.Return)]
+        returned = [node.value for node in ir.all_of(body, ast.Return)]
         if all(value is None or is_zero(value) or ast.unparse(value) == "math.nan" for value in returned):
             return None
         body = without_dead_code(body)
@@ -223,7 +223,7 @@ def _accumulated(body: list[ast.stmt], total: str) -> list[ast.stmt]:
         if isinstance(statement, ast.Return) and statement.value is not None:
             added = ast.AugAssign(ast.Name(total, ast.Store()), ast.Add(), statement.value)
             return [*body[:at], *([] if is_zero(statement.value) else [ast.copy_location(added, statement)])]
-        if not any(isinstance(node, ast.Return) for node in ast.walk(statement)):
+        if not any(ir.all_of(statement, ast.Return)):
             continue
         if not isinstance(statement, ast.If):
             raise NotDerivable("a `return` in a loop", statement)

@@ -85,28 +85,27 @@ class _GpuCheck:
 
     def _axes(self, node: ast.expr) -> int:
         """The number of axes of a value; 0 for a number."""
-        if isinstance(node, ast.Name):
-            return self.axes.get(node.id, 0)
-        if isinstance(node, ast.IfExp):
-            return max(self._axes(node.body), self._axes(node.orelse))
-        if isinstance(node, (ast.Tuple, ast.List)):
-            return max((self._axes(part) + 1 for part in node.elts if self._axes(part)), default=0)
-        if isinstance(node, ast.Subscript):
-            fixed = sum(not isinstance(part, ast.Slice) for part in indices_of(node))
-            return max(self._axes(node.value) - fixed, 0)
+        match node:
+            case ast.Name(name):
+                return self.axes.get(name, 0)
+            case ast.IfExp(_, one, other):
+                return max(self._axes(one), self._axes(other))
+            case ast.Tuple(parts) | ast.List(parts):
+                return max((self._axes(part) + 1 for part in parts if self._axes(part)), default=0)
+            case ast.Subscript(array):
+                return max(self._axes(array) - sum(not isinstance(part, ast.Slice) for part in indices_of(node)), 0)
         return 0
 
 
 def _operands(node: ast.AST) -> list[ast.expr]:
     """Operands of a node: an array among these gives another array."""
-    if isinstance(node, ast.BinOp):
-        return [node.left, node.right]
-    if isinstance(node, ast.UnaryOp):
-        return [node.operand]
-    if isinstance(node, ast.AugAssign):
-        return [node.target, node.value]
-    if isinstance(node, ast.Compare) and not isinstance(node.ops[0], (ast.Is, ast.IsNot)):
-        return [node.left, *node.comparators]
+    match node:
+        case ast.BinOp(one, _, other) | ast.AugAssign(one, _, other):
+            return [one, other]
+        case ast.UnaryOp(_, operand):
+            return [operand]
+        case ast.Compare(left, [op, *_], others) if not isinstance(op, (ast.Is, ast.IsNot)):
+            return [left, *others]
     return []
 
 

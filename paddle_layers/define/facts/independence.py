@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..fields.tensors import Field, Param, State
-from ..functions.ir import bindings_of, indices_of, names_of, stores_of
+from ..functions.ir import all_of, dependents, indices_of, names_of, stores_of
 from ..functions.point_functions import Function
 
 if TYPE_CHECKING:
@@ -40,31 +40,27 @@ class _RowAccessAnalysis:
             given.add(next(index for index in function.indices if index != "which"))
         self.own = given & set(function.args)
         """Indices of the function's own row and sequence."""
-        self.near = self._counted_from_own()
+        self.near = dependents(self.tree, self.own)
         """These, and numbers that are counted from them."""
 
     def stays_in_its_sample(self) -> bool:
         """Whether no use of a tensor leaves the sample."""
-        names = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
-        return not stores_of(self.tree) & self.own and all(self._is_fine(node) for node in names)
+        return not stores_of(self.tree) & self.own and all(map(self._is_fine, all_of(self.tree, ast.Name)))
 
     def _is_fine(self, node: ast.Name) -> bool:
         if node.id not in self.function.args:
             return True
         if node.id in self.row_axes:
             return False  # how many rows there are
-        starts, entries = self._starts(), self._entries()
-        field = self.layer.fields.get(node.id)
+        is_index_array, field = node.id in self._index_arrays(), self.layer.fields.get(node.id)
         has_rows = field is not None and self._has_rows(field)
-        if not has_rows and node.id not in starts | entries:
+        if not has_rows and not is_index_array:
             return True
         use = self._subscript(node, field)
         if use is None:
             return self._is_shape(node, field) or self._is_test_for_none(node)
         index = indices_of(use)[0]
-        if node.id in starts:
-            return bool(names_of(index) & self.near)
-        if node.id in entries or (field is not None and field.axes[0].name in self.layer.groups):
+        if is_index_array or (field is not None and field.axes[0].name in self.layer.groups):
             return bool(names_of(index) & self.near)
         return isinstance(index, ast.Name) and index.id in self.own
 
@@ -99,20 +95,7 @@ class _RowAccessAnalysis:
             return False
         return field.axes[0].name in self.row_axes
 
-    def _starts(self) -> set[str]:
-        return {f"{name}_start" for name in (*self.layer.inputs, *self.layer.groups, *self.layer.groups.values())}
-
-    def _entries(self) -> set[str]:
-        return {f"{name}_{part}" for name in self.layer.inputs for part in ("id", "value")}
-
-    def _counted_from_own(self) -> set[str]:
-        """Own indices, and names that get a value made from them, by assignment or as loop variables."""
-        steps = [(names_of(target), names_of(value)) for target, value, _ in bindings_of(self.tree)]
-        near: set[str] = set()
-        found = set(self.own)
-        # A fixed point: a loop may use a variable before the line that assigns it.
-        while found != near:
-            near = set(found)
-            for targets, sources in steps:
-                found |= targets if sources & near else set()
-        return found
+    def _index_arrays(self) -> set[str]:
+        """Starts of sequences and of sparse rows, and the entries of these."""
+        starts = {f"{name}_start" for name in (*self.layer.inputs, *self.layer.groups, *self.layer.groups.values())}
+        return starts | {f"{name}_{part}" for name in self.layer.inputs for part in ("id", "value")}

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import CodeType, MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
 Tree = ast.AST | Iterable[ast.AST]
 T = TypeVar("T")
+N = TypeVar("N", bound=ast.AST)
 EXTREMES = ("max", "min")
 SIGNS: dict[type[ast.operator], str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*"}
 LOOPS = (ast.For, ast.While)
@@ -30,9 +32,14 @@ def nodes_of(tree: Tree) -> Iterator[ast.AST]:
         yield from ast.walk(part)
 
 
+def all_of(tree: Tree, *kinds: type[N]) -> Iterator[N]:
+    """All nodes of one of these kinds."""
+    return (node for node in nodes_of(tree) if isinstance(node, kinds))
+
+
 def occurrences(tree: Tree, context: type[ast.expr_context] = ast.expr_context) -> list[str]:
     """Names, as often as they occur: where they are read (`ast.Load`), where they are bound (`ast.Store`), or both."""
-    return [node.id for node in nodes_of(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, context)]
+    return [name.id for name in all_of(tree, ast.Name) if isinstance(name.ctx, context)]
 
 
 def names_of(tree: Tree) -> set[str]:
@@ -65,12 +72,15 @@ def indices_of(node: ast.Subscript) -> list[ast.expr]:
     return items_of(node.slice)
 
 
-def is_element(node: ast.AST, indices: Sequence[str]) -> bool:
-    """Whether it is the element of a named array at exactly these indices."""
-    if not isinstance(node, ast.Subscript) or not isinstance(node.value, ast.Name):
-        return False
-    parts = indices_of(node)
-    return len(parts) == len(indices) and all(map(is_name, parts, indices))
+def array_of(node: ast.AST) -> str:
+    """The name of the array whose element it is; empty for other nodes."""
+    return node.value.id if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name) else ""
+
+
+def array_at(node: ast.AST, indices: Sequence[str]) -> str:
+    """The name of the array whose element at exactly these indices it is; empty for other nodes."""
+    parts = indices_of(node) if isinstance(node, ast.Subscript) else []
+    return array_of(node) if len(parts) == len(indices) and all(map(is_name, parts, indices)) else ""
 
 
 def callee(node: ast.AST | None) -> str:
@@ -142,6 +152,17 @@ def own_bindings(node: ast.AST) -> Iterator[Binding]:
         yield Binding(node.target, node.iter, node)
 
 
+def dependents(tree: Tree, names: Iterable[str]) -> set[str]:
+    """Names that get values made from these, by assignments or as loop variables, directly or not; and these."""
+    bindings = [(names_of(target), names_of(value)) for target, value, _ in bindings_of(tree)]
+    found, before = set(names), set[str]()
+    # A fixed point: a loop may use a name before the line that assigns it.
+    while found != before:
+        before = set(found)
+        found = found.union(*(targets for targets, sources in bindings if sources & before))
+    return found
+
+
 def sum_of(node: ast.AugAssign) -> ast.BinOp:
     """The value that an augmented assignment stores."""
     before = copied(node.target)
@@ -170,6 +191,14 @@ def accumulation_of(node: ast.AST) -> Accumulation | None:
         if len(others) == 1:
             return Accumulation(name, callee(call), others[0])
     return None
+
+
+def reads_of_accumulators(loop: ast.AST, names: Iterable[str]) -> set[str]:
+    """The accumulators among these names that a loop reads outside of their own `max(best, term)`."""
+    accumulations = filter(None, map(accumulation_of, all_of(loop, *BINDINGS)))
+    own = Counter(one.name for one in accumulations if one.sign in EXTREMES)
+    reads = Counter(occurrences(loop, ast.Load))
+    return {name for name in names if reads[name] > own[name]}
 
 
 def global_names(code: CodeType) -> Iterator[str]:
@@ -224,21 +253,30 @@ def free_name(name: str, taken: set[str]) -> str:
 
 def copied(node: T, names: Mapping[str, str | ast.expr] = MappingProxyType({})) -> T:
     """A copy in which no node occurs twice, with other names, or with expressions in their place."""
-    copy: T = _copied(node, names)
+
+    def renamed(part: ast.AST) -> ast.AST | None:
+        if not isinstance(part, ast.Name) or part.id not in names:
+            return None
+        name = names[part.id]
+        return copied(name) if isinstance(name, ast.expr) else ast.copy_location(ast.Name(name, part.ctx), part)
+
+    return rewritten(node, renamed if names else None)
+
+
+def rewritten(node: T, rule: Callable[[ast.AST], ast.AST | None] | None) -> T:
+    """A copy with what a rule gives for a node in its place; None for a node that is copied, part by part."""
+    copy: T = _rewritten(node, rule)
     return copy
 
 
-def _copied(node: Any, names: Mapping[str, str | ast.expr]) -> Any:
+def _rewritten(node: Any, rule: Callable[[ast.AST], ast.AST | None] | None) -> Any:
     if isinstance(node, list):
-        return [_copied(part, names) for part in node]
+        return [_rewritten(part, rule) for part in node]
     if not isinstance(node, ast.AST):
         return node
-    name = names.get(node.id) if isinstance(node, ast.Name) else None
-    if isinstance(name, ast.expr):
-        return _copied(name, {})
+    if rule is not None and (new := rule(node)) is not None:
+        return new
     # In a fifth of the time of `copy.deepcopy`.
-    new: Any = type(node).__new__(type(node))  # the constructor warns where required fields are missing
-    vars(new).update((field, _copied(value, names)) for field, value in vars(node).items())
-    if name is not None:
-        new.id = name
-    return new
+    copy: Any = type(node).__new__(type(node))  # the constructor warns where required fields are missing
+    vars(copy).update((field, _rewritten(value, rule)) for field, value in vars(node).items())
+    return copy

@@ -20,7 +20,7 @@ _SCOPES = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Lambda
 
 def lowered(tree: ast.FunctionDef, place: tuple[str, int] | None) -> ast.FunctionDef:
     """The function in constructs that every pass knows; the tree is changed. Raises `DefinitionError`."""
-    if any(isinstance(node, ast.GeneratorExp) for node in ast.walk(tree)):
+    if any(ir.all_of(tree, ast.GeneratorExp)):
         lowering = _Lowering(tree, place)
         tree.body = lowering.block(tree.body)
     return tree

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from ..errors import DefinitionError, suggestion
 from ..fields.tensors import Entries, Field, Input, Output
-from .ir import global_names, nodes_of
+from .ir import all_of, global_names
 from .program import Program
 
 P = ParamSpec("P")
@@ -220,8 +220,8 @@ class Function:
         if self.python:  # what it is given cannot be written
             return
         try:
-            nodes = nodes_of(self.program.tree)
-            stores = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
+            subscripts = all_of(self.program.tree, ast.Subscript)
+            stores = [node for node in subscripts if isinstance(node.ctx, ast.Store)]
         except OSError:  # typed at a prompt: there is no text to read
             return
         own = self.target_names if self.role == "fill" else ()

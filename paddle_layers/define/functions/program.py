@@ -122,16 +122,16 @@ class Program:
         """Whether `name` is read at the element's own indices only, so that the result may take its place."""
         key = (name, tuple(indices))
         if key not in self._own_element:
-            own = {id(node.value) for node in self._subscripts if ir.is_element(node, indices)}
+            own = {id(node.value) for node in self._subscripts if ir.array_at(node, indices)}
             uses = self.value_uses(name)
             self._own_element[key] = not self._assigned & set(indices) and all(id(node) in own for node in uses)
         return self._own_element[key]
 
     def copies(self, indices: Sequence[str]) -> str | None:
         """The tensor whose element at the function's own indices is all that it gives, or None."""
-        value = self.tree.body[0].value if isinstance(self.tree.body[0], ast.Return) else None
-        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
-            return value.value.id if self.reads_own_element(value.value.id, indices) else None
+        match self.tree.body[0]:
+            case ast.Return(ast.Subscript(ast.Name(name))) if self.reads_own_element(name, indices):
+                return name
         return None
 
     def only_subscripts(self, indices: Sequence[str]) -> bool:
@@ -142,11 +142,11 @@ class Program:
     @cached_property
     def has_loops(self) -> bool:
         """Whether an element takes more than one pass through its text."""
-        return any(isinstance(node, ir.LOOPS) for node in ast.walk(self.tree))
+        return any(ir.all_of(self.tree, *ir.LOOPS))
 
     @cached_property
     def _subscripts(self) -> list[ast.Subscript]:
-        return [node for node in ast.walk(self.tree) if isinstance(node, ast.Subscript)]
+        return list(ir.all_of(self.tree, ast.Subscript))
 
     @cached_property
     def _assigned(self) -> set[str]:
@@ -175,21 +175,9 @@ class Program:
 def without_dead_code(body: list[ast.stmt]) -> list[ast.stmt]:
     """Without the assignments that nothing reads."""
     needed: set[str] = set()
-    while _add_needed(body, needed):
-        pass
-    return _needed(body, needed)
-
-
-def _add_needed(body: list[ast.stmt], needed: set[str]) -> bool:
-    """Add the names that the needed statements read; whether there are new ones."""
-    before = len(needed)
-    for statement in body:
-        head = ir.head_of(statement)
-        for part in ir.blocks_of(statement):
-            _add_needed(part, needed)
-        if _needed([statement], needed):
-            needed |= ir.loads_of([statement] if head is None else [head])
-    return len(needed) > before
+    while (read := ir.loads_of(kept := _needed(body, needed))) - needed:
+        needed |= read
+    return kept
 
 
 def _needed(body: list[ast.stmt], needed: set[str]) -> list[ast.stmt]:

@@ -95,10 +95,8 @@ class Tangent:
         parts = [node.body, node.orelse] if isinstance(node, ast.IfExp) else ast.iter_child_nodes(node)
         return any(self.is_active(part) for part in parts if isinstance(part, ast.expr))
 
-    def _is_element(self, node: ast.expr) -> bool:
-        if not (self.tensor and isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name)):
-            return False
-        return node.value.id == self.variable
+    def _is_element(self, node: ast.AST) -> bool:
+        return self.tensor and ir.array_of(node) == self.variable
 
     def derivative(self, node: ast.expr) -> ast.expr:
         """The derivative of an expression."""
@@ -215,7 +213,7 @@ class Tangent:
             return [*before, ast.If(statement.test, then or [ast.Pass()], otherwise)]
         if isinstance(statement, ast.For) and isinstance(statement.target, ast.Name) and not statement.orelse:
             if statement.target.id in self.iterations:
-                if any(isinstance(node, ast.Subscript) and self._is_element(node) for node in ast.walk(statement)):
+                if any(map(self._is_element, ast.walk(statement))):
                     self._check_iteration(statement)
                     return self.block(statement.body)
                 # Another loop with a variable of the same name, which becomes an index.
@@ -272,22 +270,20 @@ class Tangent:
     def _check_iteration(self, loop: ast.For) -> None:
         """Iterations must not depend on each other, but for sums that no iteration reads."""
         over = f"the loop over `{self.variable}`"
-        nodes = list(ir.nodes_of(loop.body))
-        for node in nodes:
-            if isinstance(node, (ast.Return, ast.Break, ast.Continue, ast.While)):
-                raise NotDerivable(f"a `{type(node).__name__.lower()}` in {over}", node)
+        for node in ir.all_of(loop.body, ast.Return, ast.Break, ast.Continue, ast.While):
+            raise NotDerivable(f"a `{type(node).__name__.lower()}` in {over}", node)
         own = ir.stores_of(loop.body)
         defined = self._check_order(loop.body, own, set())
         sums = own - defined
-        for node in nodes:
-            if isinstance(node, ast.Assign) and any(ir.names_of(target) & sums for target in node.targets):
-                raise NotDerivable(f"`{ast.unparse(node)}` depends on the order of {over}", node)
+        for assignment in ir.all_of(loop.body, ast.Assign):
+            if ir.names_of(assignment.targets) & sums:
+                raise NotDerivable(f"`{ast.unparse(assignment)}` depends on the order of {over}", assignment)
         self.sums |= dict.fromkeys(sums, loop)
-        loops = (node for node in ast.walk(self.program.tree) if isinstance(node, ast.For))
+        loops = ir.all_of(self.program.tree, ast.For)
         inside = {id(node) for node in ir.nodes_of(one for one in loops if ir.names_of(one.target) & self.iterations)}
-        for node in ast.walk(self.program.tree):
-            if isinstance(node, ast.Name) and node.id in defined | ir.names_of(loop.target) and id(node) not in inside:
-                raise NotDerivable(f"`{node.id}` occurs outside of {over}, too", node)
+        for name in ir.all_of(self.program.tree, ast.Name):
+            if name.id in defined | ir.names_of(loop.target) and id(name) not in inside:
+                raise NotDerivable(f"`{name.id}` occurs outside of {over}, too", name)
 
     def _check_order(self, statements: list[ast.stmt], own: set[str], defined: set[str]) -> set[str]:
         """The names that a block defines before it reads them; raises for one that it reads from before."""

@@ -118,13 +118,13 @@ def value_of(kernel: Kernel) -> InlineExpression | None:
 
 def _is_flat(kernel: Kernel, value: InlineExpression) -> bool:
     """Whether the indices only select the element, so that others may replace them."""
-    own = {id(part) for node in value.nodes() if ir.is_element(node, kernel.indices) for part in ast.walk(node)}
+    own = {id(part) for node in value.nodes() if ir.array_at(node, kernel.indices) for part in ast.walk(node)}
     arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
     names = (node for node in value.nodes() if isinstance(node, ast.Name) and node.id in {*arrays, *kernel.indices})
     return all(id(node) in own for node in names)
 
 
-class _Renamed(ast.NodeTransformer):
+class _Renamed:
     """Rewrites expressions of one kernel with the other's names and indices.
 
     `passed` are arrays whose element at the current index has a name.
@@ -142,20 +142,13 @@ class _Renamed(ast.NodeTransformer):
 
     def of(self, value: ast.expr) -> ast.expr:
         """An expression."""
-        renamed = self.visit(ir.copied(value))
-        assert isinstance(renamed, ast.expr)
-        return renamed
+        return ir.rewritten(value, self._rule)
 
-    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        if not ir.is_element(node, self.indices):
-            return self.generic_visit(node)
-        assert isinstance(node.value, ast.Name)
-        if node.value.id in self.passed:
-            return ir.load(self.passed[node.value.id])
-        return ir.element(self.names[node.value.id], self.others)
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ir.load(self.names.get(node.id, node.id))
+    def _rule(self, node: ast.AST) -> ast.expr | None:
+        if array := ir.array_at(node, self.indices):
+            passed = self.passed.get(array)
+            return ir.element(self.names[array], self.others) if passed is None else ir.load(passed)
+        return ir.load(self.names.get(node.id, node.id)) if isinstance(node, ast.Name) else None
 
 
 def _target(kernel: Kernel) -> Array:

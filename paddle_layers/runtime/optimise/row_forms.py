@@ -11,7 +11,7 @@ import ast
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from paddle_layers.define.functions.ir import copied, is_name
+from paddle_layers.define.functions.ir import copied, is_name, rewritten
 from paddle_layers.define.functions.point_functions import Function
 from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel, indent
@@ -118,12 +118,11 @@ class _Scalar:
 
 
 def _without_index(program: Program) -> Program:
-    class Arrays(ast.NodeTransformer):
-        def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-            return node.value if is_name(node.slice, "i") else self.generic_visit(node)
+    def array(node: ast.AST) -> ast.AST | None:
+        return copied(node.value) if isinstance(node, ast.Subscript) and is_name(node.slice, "i") else None
 
-    tree = Arrays().visit(copied(program.tree))
-    return Program(tree).rewritten(tree.body, [name for name in program.arguments if name != "i"])
+    body = rewritten(program.tree.body, array)
+    return program.rewritten(body, [name for name in program.arguments if name != "i"])
 
 
 @dataclass(frozen=True)

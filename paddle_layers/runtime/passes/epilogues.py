@@ -150,19 +150,16 @@ def table_kernel(kernel: Kernel, source: str, zeros: Collection[str]) -> Kernel 
 def _plain(value: ast.expr, given: Mapping[str, ast.expr]) -> ast.expr:
     """An expression with its assigned names substituted, and without rounding of floating-point values."""
 
-    class Unrounded(ast.NodeTransformer):
-        def visit_Call(self, node: ast.Call) -> ast.AST:
-            self.generic_visit(node)
-            return (
-                node.args[0] if ir.is_name(node.func, "real") and not isinstance(node.args[0], ast.Constant) else node
-            )
+    def unrounded(node: ast.AST) -> ast.AST | None:
+        match node:
+            case ast.Call(ast.Name("real"), [inner]) if not isinstance(inner, ast.Constant):
+                return ir.rewritten(inner, unrounded)
+        return None
 
     known: dict[str, ast.expr] = {}
     for name, part in given.items():
         known[name] = ir.copied(part, known)
-    found = Unrounded().visit(ir.copied(value, known))
-    assert isinstance(found, ast.expr)
-    return found
+    return ir.rewritten(ir.copied(value, known), unrounded)
 
 
 def _limits(value: ast.expr, zeros: Collection[str]) -> tuple[ast.expr, ast.expr, ast.expr]:
@@ -181,9 +178,8 @@ def _limits(value: ast.expr, zeros: Collection[str]) -> tuple[ast.expr, ast.expr
 
 
 def _affine(value: ast.expr, kernel: Kernel, source: str) -> _Affine | None:
-    if ir.is_element(value, kernel.indices):
-        assert isinstance(value, ast.Subscript)
-        return _Affine() if ast.unparse(value.value) == source else None
+    if array := ir.array_at(value, kernel.indices):
+        return _Affine() if array == source else None
     if not isinstance(value, ast.BinOp):
         return None
     inner, other = value.left, value.right

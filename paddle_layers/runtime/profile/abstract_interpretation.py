@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +47,14 @@ class Shaped:
     """Known integers, such as sequence starts."""
 
 
+def known(value: Any) -> TypeGuard[Whole]:
+    """Whether it is an integer with a known value."""
+    return isinstance(value, Whole) and value.values is not None
+
+
 def distinct(group: Any, most: int) -> int:
     """Number of values in a group of an index."""
-    known = isinstance(group, Whole) and group.values is not None
-    return len(np.unique(group.values)) if known else most
+    return len(np.unique(group.values)) if known(group) else most
 
 
 def neighbor(rows: Sample, step: int, starts: Sample | None) -> Sample:
@@ -62,8 +67,7 @@ def neighbor(rows: Sample, step: int, starts: Sample | None) -> Sample:
 
 def share_of(condition: Any) -> Any:
     """Elements for which a condition holds, as 0 or 1; a half if unknown."""
-    known = isinstance(condition, Whole) and condition.values is not None
-    return np.asarray(condition.values, np.float64) if known else np.float64(0.5)
+    return np.asarray(condition.values, np.float64) if known(condition) else np.float64(0.5)
 
 
 def either(share: Any, one: Any, other: Any) -> Any:
@@ -74,61 +78,44 @@ def either(share: Any, one: Any, other: Any) -> Any:
         return other
     if other is UNKNOWN or not (isinstance(one, Whole) and isinstance(other, Whole)):
         return one
-    if one.values is None or other.values is None or (np.ndim(share) == 0 and 0 < share < 1):
+    if not known(one) or not known(other) or (np.ndim(share) == 0 and 0 < share < 1):
         return UNKNOWN
     return Whole(np.where(np.asarray(share) > 0, one.values, other.values))
 
 
-def unary(op: ast.unaryop, inner: Any) -> Any:
-    """An operator with one operand."""
-    if not isinstance(inner, Whole) or inner.values is None:
-        return inner
-    if isinstance(op, ast.Not):
-        return Whole(np.logical_not(inner.values))
-    return Whole(-inner.values) if isinstance(op, ast.USub) else inner
-
-
-def all_or_any(op: ast.boolop, parts: Sequence[Any]) -> Whole:
-    """`and` or `or` of truth values."""
-    known = [part.values for part in parts if isinstance(part, Whole) and part.values is not None]
-    if len(known) < len(parts):
-        return UNKNOWN
-    join = np.logical_and if isinstance(op, ast.And) else np.logical_or
-    holds: Any = known[0]
-    for part in known[1:]:
-        holds = join(holds, part)
-    return Whole(holds)
-
-
-BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
+UNARY: dict[object, Callable[[Any], Any]] = {
+    ast.Not: np.logical_not,
+    ast.USub: operator.neg,
+    "abs": np.abs,
+    **dict.fromkeys((ast.UAdd, "int", "round"), lambda value: value),
+}
+JOINS: dict[object, Callable[[Any, Any], Any]] = {
     ast.Add: np.add,
     ast.Sub: np.subtract,
     ast.Mult: np.multiply,
     ast.FloorDiv: lambda a, b: a // np.maximum(b, 1),
     ast.Mod: lambda a, b: a % np.maximum(b, 1),
-}
-COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Lt: np.less,
     ast.LtE: np.less_equal,
     ast.Gt: np.greater,
     ast.GtE: np.greater_equal,
     ast.Eq: np.equal,
     ast.NotEq: np.not_equal,
-}
-WHOLE: dict[str, Callable[..., Any]] = {
-    "min": lambda *values: _fold(np.minimum, values),
-    "max": lambda *values: _fold(np.maximum, values),
-    "abs": np.abs,
-    "int": lambda value: value,
-    "round": lambda value: value,
+    ast.And: np.logical_and,
+    ast.Or: np.logical_or,
+    "min": np.minimum,
+    "max": np.maximum,
 }
 
 
-def _fold(join: Callable[[Any, Any], Any], values: Sequence[Any]) -> Any:
-    result = values[0]
-    for value in values[1:]:
-        result = join(result, value)
-    return result
+def apply(operation: object, *operands: Any) -> Whole:
+    """What an operation gives for integers; unknown where an operand is."""
+    if not all(map(known, operands)):
+        return UNKNOWN
+    values = [operand.values for operand in operands]
+    if operation in UNARY:
+        return Whole(UNARY[operation](values[0]))
+    return Whole(functools.reduce(JOINS[operation], values)) if operation in JOINS else UNKNOWN
 
 
 class Dependences(NamedTuple):
@@ -182,8 +169,8 @@ def _assignments(body: Iterable[ast.stmt], around: list[ast.AST]) -> Iterator[tu
     """Assigned names, each with its value and the conditions and loops of the assignment."""
     for node in body:
         for target, value, _ in ir.own_bindings(node):
-            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                yield target.value.id, [value, target.slice, *around]
+            if array := ir.array_of(target):
+                yield array, [value, target, *around]
             yield from ((name, [value, *around]) for name in ir.stores_of(target))
         head = ir.head_of(node)
         for block in ir.blocks_of(node):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paddle_layers.define.functions.ir import callee, range_of, stores_of, sum_of
+from paddle_layers.define.functions.ir import EXTREMES, callee, range_of, stores_of, sum_of
 from paddle_layers.define.functions.program import Program
 from paddle_layers.runtime.generate.specialise import helper_programs
 from paddle_layers.runtime.graph.domains import Domain, Extent
@@ -25,22 +25,21 @@ from paddle_layers.runtime.launches.arguments import Argument, Key, Ref, refs_of
 from paddle_layers.runtime.launches.launch import Computation
 
 from .abstract_interpretation import (
-    BINARY,
-    COMPARE,
+    JOINS,
     REAL,
+    UNARY,
     UNKNOWN,
-    WHOLE,
     Names,
     Sample,
     Shaped,
     Whole,
-    all_or_any,
+    apply,
     dependences,
     distinct,
     either,
+    known,
     neighbor,
     share_of,
-    unary,
 )
 
 SAMPLE = 1 << 13
@@ -111,7 +110,7 @@ class _OperationCounter:
         self.operations = 0.0
         """For an element, on average."""
         self.loads: defaultdict[str, float] = defaultdict(float)
-        self._helpers = helper_programs(computation.function.call)
+        self.helpers = helper_programs(computation.function.call)
         self._drawn, self._sample = 0, SAMPLE
         self._lengths: Mapping[str, int] = {}
 
@@ -136,7 +135,7 @@ class _OperationCounter:
         """Indices of the sampled elements by axis."""
         elements = math.prod(lengths.values())
         if elements > SAMPLE or not lengths:
-            return {name: self._draw(0, length) for name, length in lengths.items()}
+            return {name: self.places(0, length) for name, length in lengths.items()}
         repeats = math.ceil(SAMPLE / elements)
         self._sample = repeats * elements
         indices = np.unravel_index(np.repeat(np.arange(elements), repeats), tuple(lengths.values()))
@@ -145,7 +144,7 @@ class _OperationCounter:
     def _sequence(self, rows: Sample, name: str, starts: Sample | None) -> Sample:
         """The sequences of rows; spread evenly if their starts are unknown."""
         if starts is None:
-            return self._draw(0, self._size(self.computation.sizes[name]))
+            return self.places(0, self._size(self.computation.sizes[name]))
         found: Sample = np.searchsorted(starts, rows, side="right") - 1
         return found
 
@@ -168,18 +167,9 @@ class _OperationCounter:
         text.run(program.tree.body, weight)
         return text.result
 
-    def add(self, weight: Sample, operations: int = 1) -> None:
-        self.operations += float(weight.mean()) * operations
-
-    def known_helper(self, name: str) -> Program | None:
-        return None if name in ("min", "max") else self._helpers.get(name)
-
     def places(self, first: Any, length: Any) -> Sample:
-        """Indices from `first` on, one of `length` for each element of the sample."""
-        return self._draw(first, length)
-
-    def _draw(self, first: Any, length: Any) -> Sample:
-        """Additive recurrences (quasi-random): evenly spread over all axes together."""
+        """Indices from `first` on, one of `length` for each element of the sample, spread over all axes together."""
+        # An additive recurrence (quasi-random).
         # Square roots of different primes are linearly independent over the rationals, so that the points of several
         # axes do not align.
         step = math.sqrt(PRIMES[self._drawn % len(PRIMES)])
@@ -216,7 +206,7 @@ class _Text:
         return self.counter.share([node, *self._conditions], self.scope)
 
     def _add(self, node: ast.AST, weight: Sample) -> None:
-        self.counter.add(weight * self._needed(node))
+        self.counter.operations += float((weight * self._needed(node)).mean())
 
     def run(self, body: Sequence[ast.stmt], weight: Sample) -> Sample:
         """Returns the weight of the elements that have not returned."""
@@ -230,25 +220,28 @@ class _Text:
         return weight
 
     def _statement(self, node: ast.stmt, weight: Sample) -> Sample:
-        if isinstance(node, ast.Assign):
-            self._assign(node.targets[0], self.value(node.value, weight), weight)
-        elif isinstance(node, ast.AugAssign):
-            self._assign(node.target, self.value(sum_of(node), weight), weight)
-        elif isinstance(node, ast.Return):
-            found = self.value(node.value, weight) if node.value is not None else UNKNOWN
-            self.result = found if self.result is UNKNOWN else either(weight > 0, found, self.result)
-            return weight * 0
-        elif isinstance(node, (ast.Continue, ast.Break)):
-            return weight * 0
-        elif isinstance(node, ast.If):
-            return self._if(node, weight)
-        elif isinstance(node, ast.For):
-            self._for(node, weight)
-        elif isinstance(node, ast.While):
-            self.value(node.test, weight)
-            self.run(node.body, weight)
-        elif isinstance(node, ast.Expr):
-            self.value(node.value, weight)
+        match node:
+            case ast.Assign(targets, value):
+                found = self.value(value, weight)
+                for target in targets:
+                    self._assign(target, found, weight)
+            case ast.AugAssign(target):
+                self._assign(target, self.value(sum_of(node), weight), weight)
+            case ast.Return(value):
+                found = self.value(value, weight) if value is not None else UNKNOWN
+                self.result = found if self.result is UNKNOWN else either(weight > 0, found, self.result)
+                return weight * 0
+            case ast.Continue() | ast.Break():
+                return weight * 0
+            case ast.If():
+                return self._if(node, weight)
+            case ast.For():
+                self._for(node, weight)
+            case ast.While(test, body):
+                self.value(test, weight)
+                self.run(body, weight)
+            case ast.Expr(value):
+                self.value(value, weight)
         return weight
 
     def _if(self, node: ast.If, weight: Sample) -> Sample:
@@ -265,33 +258,26 @@ class _Text:
 
     def _for(self, node: ast.For, weight: Sample) -> None:
         name = ast.unparse(node.target)
-        if (values := range_of(node)) is not None:
-            bounds = [self.value(bound, weight) for bound in values]
-            if all(isinstance(bound, Whole) and bound.values is not None for bound in bounds):
-                first, last, step = (bound.values for bound in bounds)
-                if np.ndim(first) == np.ndim(last) == np.ndim(step) == 0:
-                    iterations = range(int(first), int(last), int(step))
-                    if len(iterations) <= UNROLLED:
-                        for at in iterations:
-                            self.scope[name] = Whole(at)
-                            self.run(node.body, weight)
-                        return
-                rounds = np.maximum(0, -((first - last) // step))
-                if self._carries(node):  # the first iteration finds other values than the following ones
-                    self.scope[name] = Whole(first)
-                    self.run(node.body, weight * (rounds > 0))
-                    rounds = np.maximum(0, rounds - 1)
-                    first = first + step
-                self.scope[name] = Whole(first + step * self.counter.places(0, rounds))
-                self.run(node.body, weight * rounds)
-                return
-        self.scope[name] = UNKNOWN
-        self.run(node.body, weight)
-
-    def _carries(self, loop: ast.For) -> bool:
-        """Whether an iteration of a loop passes an integer to the next one."""
-        before = [self.scope.get(name) for name in stores_of(loop.body)]
-        return any(isinstance(value, Whole) and value.values is not None for value in before)
+        bounds = [self.value(bound, weight) for bound in range_of(node) or ()]
+        if not bounds or not all(map(known, bounds)):
+            self.scope[name] = UNKNOWN
+            self.run(node.body, weight)
+            return
+        first, last, step = (bound.values for bound in bounds)
+        rounds = np.maximum(0, -((first - last) // step))
+        if np.ndim(rounds) == 0 and rounds <= UNROLLED:
+            for at in range(int(first), int(last), int(step)):
+                self.scope[name] = Whole(at)
+                self.run(node.body, weight)
+            return
+        # If an iteration passes an integer to the next one, the first finds other values than the following ones.
+        if any(known(self.scope.get(name)) for name in stores_of(node.body)):
+            self.scope[name] = Whole(first)
+            self.run(node.body, weight * (rounds > 0))
+            rounds = np.maximum(0, rounds - 1)
+            first = first + step
+        self.scope[name] = Whole(first + step * self.counter.places(0, rounds))
+        self.run(node.body, weight * rounds)
 
     def _assign(self, target: ast.expr, value: Any, weight: Sample) -> None:
         if isinstance(target, ast.Name):
@@ -305,63 +291,51 @@ class _Text:
 
     def value(self, node: ast.expr, weight: Sample) -> Any:
         """`REAL`, a `Whole`, an array, or a list of these."""
-        if isinstance(node, ast.Name):
-            return self.scope.get(node.id, UNKNOWN)
-        if isinstance(node, ast.Constant):
-            return REAL if isinstance(node.value, float) else Whole(node.value)
-        if isinstance(node, ast.BinOp):
-            return self._binary(node, weight)
-        if isinstance(node, ast.UnaryOp):
-            inner = self.value(node.operand, weight)
-            return unary(node.op, inner)
-        if isinstance(node, ast.Tuple):
-            return [self.value(part, weight) for part in node.elts]
-        if isinstance(node, ast.Subscript):
-            return self._element(node, weight)
-        if isinstance(node, ast.Attribute):
-            return self._attribute(node, weight)
-        if isinstance(node, ast.IfExp):
-            share = share_of(self.value(node.test, weight))
-            return either(share, self.value(node.body, weight * share), self.value(node.orelse, weight * (1 - share)))
-        if isinstance(node, ast.Compare):
-            return self._compare(node, weight)
-        if isinstance(node, ast.BoolOp):
-            return all_or_any(node.op, [self.value(part, weight) for part in node.values])
-        if isinstance(node, ast.Call):
-            return self._call(node, weight)
+        match node:
+            case ast.Name(name):
+                return self.scope.get(name, UNKNOWN)
+            case ast.Constant(value):
+                return REAL if isinstance(value, float) else Whole(value)
+            case ast.BinOp(left, _, right):
+                return self._binary(node, self.value(left, weight), self.value(right, weight), weight)
+            case ast.UnaryOp(op, operand):
+                inner = self.value(operand, weight)
+                return apply(type(op), inner) if isinstance(inner, Whole) else inner
+            case ast.Tuple(parts):
+                return [self.value(part, weight) for part in parts]
+            case ast.Subscript():
+                return self._element(node, weight)
+            case ast.Attribute():
+                return self._attribute(node, weight)
+            case ast.IfExp(test, one, other):
+                share = share_of(self.value(test, weight))
+                return either(share, self.value(one, weight * share), self.value(other, weight * (1 - share)))
+            case ast.Compare(left, operators, others):
+                sides = [self.value(side, weight) for side in (left, *others)]
+                pairs = zip(operators, sides, sides[1:], strict=False)
+                return apply(ast.And, *(apply(type(op), a, b) for op, a, b in pairs))
+            case ast.BoolOp(op, parts):
+                return apply(type(op), *(self.value(part, weight) for part in parts))
+            case ast.Call():
+                return self._call(node, weight)
         return UNKNOWN
 
-    def _binary(self, node: ast.BinOp, weight: Sample) -> Any:
-        a, b = self.value(node.left, weight), self.value(node.right, weight)
-        if not isinstance(a, Whole) or not isinstance(b, Whole) or isinstance(node.op, ast.Div):
-            self._add(node, weight)
-            return REAL
-        if a.values is None or b.values is None or type(node.op) not in BINARY:
-            return UNKNOWN
-        return Whole(BINARY[type(node.op)](a.values, b.values))
-
-    def _compare(self, node: ast.Compare, weight: Sample) -> Whole:
-        sides = [self.value(side, weight) for side in (node.left, *node.comparators)]
-        if not all(isinstance(side, Whole) and side.values is not None for side in sides):
-            return UNKNOWN
-        holds: Any = True
-        for a, op, b in zip(sides, node.ops, sides[1:], strict=False):
-            if type(op) not in COMPARE:
-                return UNKNOWN
-            holds = np.logical_and(holds, COMPARE[type(op)](a.values, b.values))
-        return Whole(holds)
+    def _binary(self, node: ast.BinOp, a: Any, b: Any, weight: Sample) -> Any:
+        if isinstance(a, Whole) and isinstance(b, Whole) and not isinstance(node.op, ast.Div):
+            return apply(type(node.op), a, b)
+        self._add(node, weight)
+        return REAL
 
     def _element(self, node: ast.Subscript, weight: Sample) -> Any:
         owner, at = self.value(node.value, weight), self.value(node.slice, weight)
         if isinstance(owner, list):
-            known = isinstance(at, Whole) and isinstance(at.values, (int, np.integer))
-            return owner[int(at.values)] if known else owner[0]
+            return owner[int(at.values)] if known(at) and np.ndim(at.values) == 0 else owner[0]
         if not isinstance(owner, Shaped):
             return UNKNOWN if isinstance(owner, Whole) else REAL
         self.counter.loads[owner.name] += float(weight.mean())
         if not owner.whole:
             return REAL
-        if owner.data is None or not isinstance(at, Whole) or at.values is None or not owner.data.size:
+        if owner.data is None or not known(at) or not owner.data.size:
             return UNKNOWN
         return Whole(owner.data[np.clip(at.values, 0, owner.data.size - 1)])
 
@@ -374,7 +348,7 @@ class _Text:
     def _call(self, node: ast.Call, weight: Sample) -> Any:
         name = callee(node)
         arguments = [self.value(argument, weight) for argument in node.args]
-        if program := self.counter.known_helper(name):
+        if name not in EXTREMES and (program := self.counter.helpers.get(name)):
             return self.counter.helper(program, arguments, weight, self._needed(node))
         if name in ("real", "double", "float"):
             return REAL
@@ -385,11 +359,8 @@ class _Text:
             if isinstance(of, Whole):  # an attribute
                 return UNKNOWN
             return Whole(len(of) if isinstance(of, list) else of.shape[0])
-        whole = all(isinstance(argument, Whole) for argument in arguments)
-        if name in WHOLE:
-            known = whole and all(argument.values is not None for argument in arguments)
-            if known:
-                return Whole(WHOLE[name](*(argument.values for argument in arguments)))
-            return UNKNOWN if whole or name == "int" else REAL
+        if name in UNARY or name in JOINS:
+            integers = name == "int" or all(isinstance(argument, Whole) for argument in arguments)
+            return apply(name, *arguments) if integers else REAL
         self._add(node, weight)
         return REAL

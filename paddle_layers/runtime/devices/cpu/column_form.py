@@ -27,11 +27,11 @@ def column_form(program: Program, lane: str, single: Set[str] = frozenset()) -> 
     """
     tree: ast.FunctionDef = _Single(single).visit(ir.copied(program.tree))
     *body, last = tree.body
-    returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]
+    returns = list(ir.all_of(tree, ast.Return))
     # An early return ends one element; in lane-by-lane loops it would end all lanes.
     if returns != [last] or not isinstance(last, ast.Return) or last.value is None:
         return None
-    loops = [node for node in ir.nodes_of(body) if isinstance(node, ast.For)]
+    loops = list(ir.all_of(body, ast.For))
     own = _differing(body, lane)
     # Float64 accumulators stay scalar: arrays of lanes have the precision of the tensor.
     if not loops or not _goes_across(loops, lane) or _used_as_index(tree, own) or "double" in program.names:
@@ -54,8 +54,8 @@ def _goes_across(loops: Sequence[ast.For], lane: str) -> bool:
     """Whether the reads of loops are contiguous along the lanes, and not along the loops."""
     counters = ir.names_of(loop.target for loop in loops)
     found = False
-    for node in ir.nodes_of(loops):
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+    for node in ir.all_of(loops, ast.Subscript):
+        if isinstance(node.slice, ast.Tuple):
             indices = [names for index in node.slice.elts if (names := ir.names_of(index) - {"numba"})]
             along = indices[-1] if len(indices) > 1 else set()
             # The innermost loop already reads contiguously and vectorizes as it is.
@@ -67,8 +67,7 @@ def _goes_across(loops: Sequence[ast.For], lane: str) -> bool:
 
 def _used_as_index(tree: ast.AST, names: set[str]) -> bool:
     """Whether one of the names is an integer: an array of lanes holds floating-point values."""
-    subscripts = (node for node in ast.walk(tree) if isinstance(node, ast.Subscript))
-    return any(ir.names_of(node.slice) & names for node in subscripts)
+    return any(ir.names_of(node.slice) & names for node in ir.all_of(tree, ast.Subscript))
 
 
 def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast.stmt] | None:
@@ -76,10 +75,16 @@ def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast
     lines: list[ast.stmt] = []
     together: list[ast.stmt] = []
 
+    def of_lane(node: ast.AST) -> ast.AST | None:
+        if not isinstance(node, ast.Name) or node.id not in arrays:
+            return None
+        # numba's check for a negative index would prevent vectorization.
+        return ast.Subscript(ir.load(node.id), ir.expression(f"numba.uint64({LANE})"), node.ctx)
+
     def flush() -> None:
         if together:
             head = ir.statements(f"{lane} = {FIRST} + {LANE}")
-            lines.append(ir.loop_over(LANE, WIDTH, [*head, *map(_Lanes(arrays).visit, together)]))
+            lines.append(ir.loop_over(LANE, WIDTH, [*head, *ir.rewritten(together, of_lane)]))
             together.clear()
 
     for statement in body:
@@ -95,7 +100,7 @@ def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast
             flush()
             lines.append(statement)
         # A loop inside a condition may run for some lanes only.
-        elif any(isinstance(node, ir.LOOPS) for node in ast.walk(statement)):
+        elif any(ir.all_of(statement, *ir.LOOPS)):
             return None
         else:
             together.append(statement)
@@ -121,27 +126,9 @@ class _Single(ast.NodeTransformer):
         return ast.Constant(0) if node.id in self.counters and isinstance(node.ctx, ast.Load) else node
 
 
-class _Lanes(ast.NodeTransformer):
-    """Rewrites the name of an array of lanes to its element."""
-
-    def __init__(self, arrays: set[str]) -> None:
-        self.arrays = arrays
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        if node.id not in self.arrays:
-            return node
-        # numba's check for a negative index would prevent vectorization.
-        return ast.Subscript(ir.load(node.id), ir.expression(f"numba.uint64({LANE})"), node.ctx)
-
-
 def _differing(body: list[ast.stmt], lane: str) -> set[str]:
     """Names whose values differ from lane to lane, and those that are assigned in a condition."""
-    bindings = list(ir.bindings_of(body))
     # A condition may hold in some lanes only, so that a variable assigned there needs a value per lane even if the
     # value itself does not depend on the lane.
-    differing = ir.stores_of(node for node in ir.nodes_of(body) if isinstance(node, ast.If))
-    while True:
-        found = ir.stores_of(target for target, value, _ in bindings if ir.names_of(value) & {lane, *differing})
-        if found <= differing:
-            return differing
-        differing |= found
+    conditional = ir.stores_of(ir.all_of(body, ast.If))
+    return ir.dependents(body, {lane, *conditional}) - {lane}

@@ -53,8 +53,7 @@ class _Rewriting(ast.NodeTransformer):
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
         self.generic_visit(node)
-        item = isinstance(node.value, ast.Subscript) and isinstance(node.value.value, ast.Name)
-        if not item and not (isinstance(node.value, ast.Name) and node.value.id in self.arrays):
+        if not ir.array_of(node.value) and ir.array_of(node) not in self.arrays:
             return node  # x.shape[0], or an item of a tuple
         if isinstance(node.slice, ast.Tuple):
             node.slice.elts = [self._unsigned(part) for part in node.slice.elts]
@@ -99,16 +98,17 @@ def _least(binding: ir.Binding) -> ast.expr | None:
 
 def _counts(value: ast.expr | None, counts: set[str]) -> bool:
     """Whether an integer expression is non-negative."""
-    if isinstance(value, ast.Constant):
-        return type(value.value) is int and value.value >= 0
-    if isinstance(value, ast.Name):
-        return value.id in counts
-    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.Add, ast.Mult)):
-        return _counts(value.left, counts) and _counts(value.right, counts)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, (ast.FloorDiv, ast.Mod)):
-        return _counts(value.left, counts) and isinstance(value.right, ast.Constant) and _counts(value.right, counts)
-    if isinstance(value, ast.IfExp):
-        return _counts(value.body, counts) and _counts(value.orelse, counts)
-    if isinstance(value, ast.Call) and ir.is_name(value.func, "max"):
-        return any(_counts(argument, counts) for argument in value.args)
+    match value:
+        case ast.Constant(number):
+            return type(number) is int and number >= 0
+        case ast.Name(name):
+            return name in counts
+        case (
+            ast.BinOp(one, ast.Add() | ast.Mult(), other)
+            | ast.BinOp(one, ast.FloorDiv() | ast.Mod(), ast.Constant() as other)
+            | ast.IfExp(_, one, other)
+        ):
+            return _counts(one, counts) and _counts(other, counts)
+        case ast.Call(ast.Name("max"), arguments):
+            return any(_counts(argument, counts) for argument in arguments)
     return False
