@@ -41,13 +41,17 @@ EQUAL_DEVIATION = 1e-6
 """Numbers of a column whose deviation is at most this share of their mean are equal but for rounding."""
 
 
-def first_weights(training: Training, file: str | Path | None) -> WeightsSettings | None:
-    """The initial weights of the training file, read from `file` if it is given; checked by the header."""
+def weights_settings(training: Training, file: str | Path | None) -> WeightsSettings | None:
+    """The settings of the initial weights, with the path of the training file's, or of `file` if it is given."""
     settings = training.weights
     if file is not None:
-        settings = replace(settings or WeightsSettings(""), file=str(file))
-    elif settings is not None:
-        settings = replace(settings, file=str(training.base / settings.file))
+        return replace(settings or WeightsSettings(""), file=str(file))
+    return replace(settings, file=str(training.base / settings.file)) if settings is not None else None
+
+
+def first_weights(training: Training, file: str | Path | None) -> WeightsSettings | None:
+    """As `weights_settings`; the weights are checked by the header."""
+    settings = weights_settings(training, file)
     if settings is None:
         return None
     try:

@@ -16,9 +16,10 @@ from paddle_layers.define.standard_streams import writing_to_stdout
 from .callbacks import check_callbacks
 from .checkpoints.files import WEIGHTS, newest_checkpoint
 from .data_loading import Given, check_phases, learned_for
-from .initial_weights import first_weights, known_preprocessing
+from .initial_weights import first_weights, known_preprocessing, weights_settings
 from .job import Job, prepare
 from .loop import TrainingLoop
+from .phase_data import sizes_from_data
 from .problems import TrainingError
 from .processes.ranks import PATIENCE, SINGLE_PROCESS, SingleProcess, join
 from .progress import NullProgress, Progress, make_progress
@@ -31,6 +32,7 @@ from .results.training_report import TrainingReport
 if TYPE_CHECKING:
     from paddle_layers.config import Training
     from paddle_layers.config.training import WeightsSettings
+    from paddle_layers.config.trainingfiles import Sizes
 
 
 def train(
@@ -141,13 +143,16 @@ def run_training(
         raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
     check_callbacks(options.callbacks)
     check_phases(options.datasets)
-    training, file = resolve_training(training, "train", options.plugins, options.settings)
+    sizes: dict[str, int] = {}
+    training, file = resolve_training(training, "train", options.plugins, options.settings, _sizes(options, sizes))
     check_formats(training.log.format)
     # Before the folder is claimed: weights that do not fit leave no new folder.
     first = first_weights(training, options.weights) if not options.resume else None
     with contextlib.ExitStack() as stack:
         progress = (options.progress or make_progress()) if ranks.first else NullProgress()
         shown = stack.enter_context(contextlib.closing(progress))
+        if sizes:
+            shown.say(f"note: sizes from the data: {', '.join(f'{name} {size}' for name, size in sizes.items())}")
         folder = output_folder(training, options.output)
         facts, texts = facts_of(training, folder, options.fields(), data=bool(options.datasets))
         output = stack.enter_context(_agreed_output_folder(folder, facts, texts, options, ranks, shown))
@@ -216,6 +221,18 @@ def _prepare(
         known=known,
         ranks=ranks,
     )
+
+
+def _sizes(options: Options, found: dict[str, int]) -> Sizes:
+    """As `read_training` takes it: sizes from the data, which are added to `found`, before the output folder exists."""
+
+    def sizes(training: Training, layers: Sequence[str]) -> dict[str, int]:
+        output = OutputFolder(output_folder(training, options.output), options.resume)
+        known = _known(training, weights_settings(training, options.weights), output)
+        found.update(sizes_from_data(training, layers, options.datasets, known))
+        return found
+
+    return sizes
 
 
 def _known(training: Training, first: WeightsSettings | None, output: OutputFolder) -> FittedPreprocessing:

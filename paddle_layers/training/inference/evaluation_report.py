@@ -28,6 +28,7 @@ from .input_data import (
     given_batches,
     held_out_source,
     load_trained,
+    sizes_of_weights,
     source_for,
     weights_file,
     words_of,
@@ -101,7 +102,7 @@ def evaluate(
     """
     from paddle_layers.runtime import Net
 
-    training, named = resolve_training(training, "evaluate")
+    training, named = resolve_training(training, "evaluate", sizes=sizes_of_weights(weights))
     file = weights_file(training, weights)
     known, losses = statistic_names(training), loss_names(training)
     network, judged, notes = _with_measures(always(selected(training, "test")), {*known.values(), *losses.values()})
