@@ -41,7 +41,7 @@ NO_TEST_SOURCE = "there is no source for the validation or test phase"
 Sizes: TypeAlias = Callable[[Training, Sequence[str]], Mapping[str, int]]
 """The sizes of data layers of a training, by name; of the training, only sizes that depend on these are not final."""
 UNKNOWN_SIZE = 1_000_003
-"""Stands for the size of a data layer while the data are not read; a prime, so that it is no product either."""
+"""Size of a data layer while the data are not read; a prime, so that it is no product either."""
 MIXED_ONCE = ("shuffle", "workers", "memory", "on_error")
 """Settings that mixed sources have in common, since they concern the mixed batches."""
 TEST_SOURCE = 'add `source { type: ... phase: "validation" ... }`'

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from paddle_layers.config.binding.steps import MEASURED
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.training import Training, WeightsSettings
-from paddle_layers.data import Batches, Stream
+from paddle_layers.data import Batches, DataError, Stream
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.define.escaping import printable_line
 from paddle_layers.define.fields.types import shape_text
@@ -92,6 +92,14 @@ def still_known(learned: FittedPreprocessing, training: Training, settings: Weig
 def known_preprocessing(training: Training, settings: WeightsSettings | None) -> FittedPreprocessing:
     """The preprocessing that initial weights bring. Raises `DataError`."""
     return still_known(learned_for(Path(settings.file))[0], training, settings) if settings is not None else NOTHING
+
+
+def expected_preprocessing(training: Training, file: str | Path | None) -> FittedPreprocessing:
+    """As `known_preprocessing` before the weights are checked; nothing where they cannot be read."""
+    try:
+        return known_preprocessing(training, weights_settings(training, file))
+    except (DataError, WeightsError):
+        return NOTHING
 
 
 def _first_readers(network: Network, value: str) -> set[str]:

@@ -141,7 +141,7 @@ def vocabulary_sizes(training: Training, layers: Sequence[str], words: Mapping[s
     for layer in layers:
         field = training.feed.get(layer, layer)
         sizes[layer] = len(words.get(field, ())) + (field not in targets)
-        if field not in words:
+        if not words.get(field):
             node = next(node for node in training.network.nodes if node.name == layer)
             message = f"data layer `{layer}` has no `size`, and the field `{field}` has no words to count"
             help_ = "write `size: ...` with the largest id plus one"

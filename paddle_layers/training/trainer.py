@@ -16,7 +16,7 @@ from paddle_layers.define.standard_streams import writing_to_stdout
 from .callbacks import check_callbacks
 from .checkpoints.files import WEIGHTS, newest_checkpoint
 from .data_loading import Given, check_phases, learned_for
-from .initial_weights import first_weights, known_preprocessing, weights_settings
+from .initial_weights import expected_preprocessing, first_weights, known_preprocessing
 from .job import Job, prepare
 from .loop import TrainingLoop
 from .phase_data import sizes_from_data
@@ -227,8 +227,11 @@ def _sizes(options: Options, found: dict[str, int]) -> Sizes:
     """As `read_training` takes it: sizes from the data, which are added to `found`, before the output folder exists."""
 
     def sizes(training: Training, layers: Sequence[str]) -> dict[str, int]:
-        output = OutputFolder(output_folder(training, options.output), options.resume)
-        known = _known(training, weights_settings(training, options.weights), output)
+        known = (
+            _resumed(output_folder(training, options.output))
+            if options.resume
+            else expected_preprocessing(training, options.weights)
+        )
         found.update(sizes_from_data(training, layers, options.datasets, known))
         return found
 
@@ -237,6 +240,9 @@ def _sizes(options: Options, found: dict[str, int]) -> Sizes:
 
 def _known(training: Training, first: WeightsSettings | None, output: OutputFolder) -> FittedPreprocessing:
     """The preprocessing that is known before data are read: that of the initial weights."""
-    if output.resume:
-        return learned_for(newest_checkpoint(output.folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()
-    return known_preprocessing(training, first)
+    return _resumed(output.folder) if output.resume else known_preprocessing(training, first)
+
+
+def _resumed(folder: Path) -> FittedPreprocessing:
+    """That of the newest checkpoint in an output folder."""
+    return learned_for(newest_checkpoint(folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()

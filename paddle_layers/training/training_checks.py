@@ -13,11 +13,10 @@ from paddle_layers.config.parameters import learning_names
 from paddle_layers.data import Batches, DataError
 from paddle_layers.data.fitted_preprocessing import NOTHING
 from paddle_layers.define.definitions.elementwise import Elementwise
-from paddle_layers.runtime.memory.tensorfiles import WeightsError
 
 from .callback_checks import callback_faults, check_tests
 from .inference.outputs import has_own_parameters
-from .initial_weights import check_data_norms, fed_moments, first_weights, known_preprocessing, weights_settings
+from .initial_weights import check_data_norms, expected_preprocessing, fed_moments, first_weights, known_preprocessing
 from .phase_data import sizes_from_data, vocabulary_sizes
 from .problems import TrainingError
 from .results.folders import check_output_folder, output_folder
@@ -44,11 +43,7 @@ LARGE_TARGET = 50
 def unread_sizes(training: Training, layers: Sequence[str]) -> dict[str, int]:
     """The sizes of data layers that `train` would take from the data. Raises `ConfigError`."""
     try:
-        known = known_preprocessing(training, weights_settings(training, None))
-    except (DataError, WeightsError):
-        known = NOTHING  # the error is reported with the others
-    try:
-        return sizes_from_data(training, layers, known=known)
+        return sizes_from_data(training, layers, known=expected_preprocessing(training, None))
     except ConfigError:
         # Files of words, and classes in the settings, are known without the data.
         listed = names_listed_for_training(training)

@@ -284,6 +284,14 @@ def test_sizes_stay_those_of_the_training(unsized):
     assert sizes_of(load_training(report.folder / "run" / "train.textproto").network)["word"] == 5
 
 
+def test_a_single_class_has_no_confusion_matrix(unsized):
+    (unsized / "t.csv").write_text("word,remark,label,n\nsun,a b,x,1\nrain,b,x,2\n")
+    pl.train("t.textproto")
+    found = pl.evaluate("t.textproto", "t.csv")
+    assert (found.rows, found.confusions) == (2, [])
+    assert found.notes == ["no confusion matrix of `scores`: `label` has a single class"]
+
+
 def test_a_network_file_and_overrides_have_sizes_from_the_data(unsized):
     net, _, rest = UNSIZED.removeprefix("\nnet {").partition("\n}\n")
     (unsized / "net.textproto").write_text(net)
@@ -306,6 +314,8 @@ def test_a_network_file_and_overrides_have_sizes_from_the_data(unsized):
         ("", "", ""),
         ("t.csv", "none.csv", "without these data, the size of `word`, `remark`, `label` is unknown"),
         ('ids: "word"', 'columns: "word = n"', "data layer `word` has no `size`, and the field `word` has no words"),
+        ('ids: "label"', 'label: "n"', "data layer `label` has no `size`, and the field `label` has no words"),
+        ("output:", 'weights { file: "none.safetensors" } output:', "error[E308]: file not found: none.safetensors"),
         ('set: "size = label"', "fc { size: 3 }", "layer `label`: a value of type INT needs its size"),
         ('set: "size = label"', 'set: "size = lable"', "write its attributes in `fc { ... }`"),
         ('set: "size = label"', 'set: "size = label + lable"', "unknown setting `lable`"),

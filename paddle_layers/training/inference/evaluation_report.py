@@ -165,6 +165,9 @@ def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, d
             continue
         there.add((kind, *compared))
         classes = _classes(node) if kind == MATRIX else 0
+        if kind == MATRIX and node.input_types[1].size == 1:  # its single score would be taken for a binary one
+            notes.append(f"no confusion matrix of `{node.inputs[0]}`: `{node.inputs[1]}` has a single class")
+            continue
         if classes > MOST_CLASSES:
             notes.append(
                 f"no confusion matrix of `{node.inputs[0]}`: {classes:,} classes exceed the limit of {MOST_CLASSES:,}"
