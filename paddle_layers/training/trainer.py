@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from paddle_layers.define.standard_streams import writing_to_stdout
 
 from .callbacks import check_callbacks
 from .checkpoints.files import WEIGHTS, newest_checkpoint
-from .data_loading import Given, check_phases, learned_for
+from .data_loading import Given, check_phases, learned_for, with_frames_read
 from .initial_weights import expected_preprocessing, first_weights, known_preprocessing
 from .job import Job, prepare
 from .loop import TrainingLoop
@@ -143,8 +143,10 @@ def run_training(
         raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
     check_callbacks(options.callbacks)
     check_phases(options.datasets)
-    sizes: dict[str, int] = {}
-    training, file = resolve_training(training, "train", options.plugins, options.settings, _sizes(options, sizes))
+    datasets, sizes = dict(options.datasets), dict[str, int]()
+    options = replace(options, datasets=datasets)
+    read_sizes = _sizes(options, datasets, sizes)
+    training, file = resolve_training(training, "train", options.plugins, options.settings, read_sizes)
     check_formats(training.log.format)
     # Before the folder is claimed: weights that do not fit leave no new folder.
     first = first_weights(training, options.weights) if not options.resume else None
@@ -223,8 +225,8 @@ def _prepare(
     )
 
 
-def _sizes(options: Options, found: dict[str, int]) -> Sizes:
-    """As `read_training` takes it: sizes from the data, which are added to `found`, before the output folder exists."""
+def _sizes(options: Options, datasets: dict[str, Given], found: dict[str, int]) -> Sizes:
+    """As `read_training` takes it: sizes from the data, added to `found`, before there is an output folder."""
 
     def sizes(training: Training, layers: Sequence[str]) -> dict[str, int]:
         known = (
@@ -232,7 +234,8 @@ def _sizes(options: Options, found: dict[str, int]) -> Sizes:
             if options.resume
             else expected_preprocessing(training, options.weights)
         )
-        found.update(sizes_from_data(training, layers, options.datasets, known))
+        datasets.update(with_frames_read(training, datasets))  # an Arrow stream can be read only once
+        found.update(sizes_from_data(training, layers, datasets, known))
         return found
 
     return sizes

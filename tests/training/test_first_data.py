@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import onnxruntime
+import pyarrow
 import pytest
 from click.testing import CliRunner
 
@@ -300,7 +301,9 @@ def test_a_network_file_and_overrides_have_sizes_from_the_data(unsized):
     kept = load_training(report.folder / "run" / "train.textproto").network
     assert sizes_of(kept) == {"word": 9, "remark": 5, "label": 3}
     frame = {"word": ["sun", "rain"], "remark": ["a", "b c"], "label": ["x", "y"]}
-    report = pl.train("t.textproto", datasets={"train": frame}, output="frame")
+    table = pyarrow.table(frame)
+    stream = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches())  # which can be read only once
+    report = pl.train("t.textproto", datasets={"train": stream}, output="frame")
     assert sizes_of(load_training(report.folder / "run" / "train.textproto").network) == {
         "word": 3,
         "remark": 4,
