@@ -84,7 +84,8 @@ def resolve_training(
         return loads_training(given, sources_needed=False, settings=settings, sizes=sizes), ""
     if isinstance(given, (str, os.PathLike)):
         load_plugins(plugins)
-        training = loads_training(read_file(given), given, sources_needed=False, settings=settings, sizes=sizes)
+        path = Path(given)
+        training = loads_training(read_file(path), path, sources_needed=False, settings=settings, sizes=sizes)
         options = [word for plugin in plugins for word in ("--plugins", str(plugin))]
         options += [word for setting in settings for word in ("--set", setting)]
         return training, shlex.join([str(given), *options])
