@@ -1572,9 +1572,10 @@ def data(
 
     Floating-point values have a `shape`, the axes of a sample without the batch axis; without one, a sample is a
     scalar. Integer ids have a `size`, their number, and a `shape` if a sample has several, such as a label for each
-    pixel of an image; sparse vectors have only a `size`. Samples may be sequences, or nested sequences, whose steps are
-    concatenated without padding. Paddle's `data_layer` gives the width of a dense value as `size`; Caffe's shapes
-    include the batch axis, which is never part of a shape here.
+    pixel of an image; sparse vectors have only a `size`. In a training file, the words of the data determine an absent
+    size. Samples may be sequences, or nested sequences, whose steps are concatenated without padding. Paddle's
+    `data_layer` gives the width of a dense value as `size`; Caffe's shapes include the batch axis, which is never part
+    of a shape here.
 
     With `carry` it is not fed: it has the rows of another value of the previous batch, zeros in the first one. This
     carries recurrent states over from batch to batch (stateful recurrence), while gradients stop at the start of the

@@ -86,13 +86,14 @@ set_option = click.option(
 )
 
 
-def chosen(file: str, settings: Sequence[str]) -> str | Training:
-    """The file, or its training with the overrides applied. Raises `ConfigError`."""
+def chosen(file: str, settings: Sequence[str], weights: str | None) -> str | Training:
+    """The file, or its training with the overrides applied, for some trained weights. Raises `ConfigError`."""
     if not settings:
         return file
-    from paddle_layers.config import load_training
+    from paddle_layers.config.training_builder import resolve_training
+    from paddle_layers.training.inference.input_data import sizes_of_weights
 
-    return load_training(file, sources_needed=False, settings=settings)
+    return resolve_training(file, "", settings=settings, sizes=sizes_of_weights(weights))[0]
 
 
 DEVICES = ("cpu", "cuda", "auto")

@@ -15,7 +15,7 @@ from .files import Examined, examine_network, loads, read_file
 from .network import Network
 from .reading.syntax import read
 from .training import Training
-from .trainingfiles import load_training, read_training
+from .trainingfiles import UNKNOWN_SIZE, Sizes, load_training, read_training
 
 
 def load_either(path: str | Path) -> Network | Training:
@@ -33,8 +33,11 @@ def is_training_file(path: str | Path) -> bool:
 
 
 def examine(text: str, path: str | Path) -> Examined:
-    """The valid part of the text of a network or training file; `path` is its future path. Raises nothing."""
-    return _examined(text, path).found
+    """The valid part of the text of a network or training file; `path` is its future path. Raises nothing.
+
+    Sizes that come from data have the value `UNKNOWN_SIZE`.
+    """
+    return _examined(text, path, sizes=lambda _, layers: dict.fromkeys(layers, UNKNOWN_SIZE)).found
 
 
 class _Either(NamedTuple):
@@ -45,9 +48,9 @@ class _Either(NamedTuple):
     found: Examined
 
 
-def _examined(text: str, path: str | Path, settings: Sequence[str] = ()) -> _Either:
+def _examined(text: str, path: str | Path, settings: Sequence[str] = (), sizes: Sizes | None = None) -> _Either:
     if _names_training(text):
-        return _Either(True, *read_training(text, path, settings=settings))
+        return _Either(True, *read_training(text, path, settings=settings, sizes=sizes))
     return _Either(False, None, examine_network(text, str(path), settings))
 
 
@@ -66,13 +69,15 @@ def validate(path: str | Path) -> tuple[str, list[Diagnostic]]:
     return words, faults
 
 
-def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list[Diagnostic], Training | None]:
-    """As `validate`, with the training if it is one; `settings` override fields of the file.
+def validated(
+    path: str | Path, settings: Sequence[str] = (), sizes: Sizes | None = None
+) -> tuple[str, list[Diagnostic], Training | None]:
+    """As `validate`, with the training if it is one; `settings` override fields, `sizes` are as in `read_training`.
 
     A file with errors has no description, but an incomplete training where its data can be checked. Raises
     `ConfigError` if it cannot be read.
     """
-    either = _examined(read_file(path), path, settings)
+    either = _examined(read_file(path), path, settings, sizes)
     network, faults = either.found
     if network is None or either.found.failed:
         return "", faults, either.training

@@ -9,10 +9,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .binding.blocks import data_sizes
 from .binding.headers import MessageSpec, spec
 from .binding.overrides import apply_overrides, block_keys
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, DiagnosticReport, TooManyFaults
+from .files import read_file
 from .reading.fields import BLOCK, FLOAT, LIST, STRING, Field, Fields, items
 from .reading.syntax import read
 from .writing.canonical import network_text
@@ -48,6 +50,31 @@ def resolved_texts(training: Training, folder: Path, overrides: Iterable[str] = 
     head += f"network: {value_text(NETWORK)}\n" if network else ""
     text = format_text(HEADERS["Training"] + head + _text(fields))
     return text, format_text(network) if network else ""
+
+
+def unsized_layers(text: str, path: str | Path, settings: Iterable[str]) -> dict[str, str]:
+    """The data layers of ids for which a training file has no size: their names, by their keys in `--set`."""
+    try:
+        network = _network_fields(Source(str(path), text, tuple(settings)), Path(path).parent)
+    except ConfigError:
+        return {}
+    layers = [one[2] for field in network if field[0] == "layer" for one in items(field) if one[1] == BLOCK]
+    sizes = data_sizes(network)
+    found: dict[str, str] = {}
+    for key, layer in zip(block_keys(layers, spec("Layer")), layers, strict=True):
+        name = next((value for field, _, value, *_ in layer if field == "name"), None)
+        if isinstance(name, str) and sizes.get(name, 1) is None:
+            found[key] = name
+    return found
+
+
+def _network_fields(source: Source, folder: Path) -> Fields:
+    """The fields of the network of a training file, with overrides. Raises `ConfigError`."""
+    fields = _fields(source, "Training", without="net.")
+    file = next((value for name, kind, value, *_ in fields if name == "network" and kind == STRING), None)
+    if file is not None:
+        return _fields(Source(file, read_file(folder / file), source.overrides), "Network", "net.")
+    return next((value for name, kind, value, *_ in _fields(source, "Training") if name == "net" and kind == BLOCK), [])
 
 
 def flat_fields(text: str, message: str) -> dict[str, str]:

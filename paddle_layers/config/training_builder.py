@@ -11,10 +11,10 @@ from typing import Any
 from paddle_layers.define.errors import brief
 from paddle_layers.define.fields.attribute_values import plain
 
-from .files import load_plugins
+from .files import load_plugins, read_file
 from .network import Network
 from .training import Training
-from .trainingfiles import load_training, loads_training, read_training, require_valid
+from .trainingfiles import Sizes, loads_training, read_training, require_valid
 from .writing.text import fields_text
 
 NAME = "<training built in Python>"
@@ -52,7 +52,11 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
 
 
 def resolve_training(
-    given: object, asked: str, plugins: Sequence[str | Path] = (), settings: Sequence[str] = ()
+    given: object,
+    asked: str,
+    plugins: Sequence[str | Path] = (),
+    settings: Sequence[str] = (),
+    sizes: Sizes | None = None,
 ) -> tuple[Training, str]:
     """The training of an argument: a training file, its text, or a training built in Python.
 
@@ -61,6 +65,7 @@ def resolve_training(
         asked: Name of the function whose argument it is, for messages.
         plugins: Python files that register definitions; imported first.
         settings: Fields that override those of the file, as `--set` has them.
+        sizes: As in `read_training`.
 
     Returns:
         The training, and how commands name it, `train.textproto --plugins mine.py`; empty if it is in no file.
@@ -76,9 +81,11 @@ def resolve_training(
         return given, ""
     if isinstance(given, str) and "{" in given and not os.path.exists(given):
         load_plugins(plugins)
-        return loads_training(given, sources_needed=False, settings=settings), ""
+        return loads_training(given, sources_needed=False, settings=settings, sizes=sizes), ""
     if isinstance(given, (str, os.PathLike)):
-        training = load_training(Path(given), plugins=plugins, sources_needed=False, settings=settings)
+        load_plugins(plugins)
+        path = Path(given)
+        training = loads_training(read_file(path), path, sources_needed=False, settings=settings, sizes=sizes)
         options = [word for plugin in plugins for word in ("--plugins", str(plugin))]
         options += [word for setting in settings for word in ("--set", setting)]
         return training, shlex.join([str(given), *options])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from paddle_layers.define.machine import gc_paused
 from paddle_layers.define.name_patterns import listed, matching, rename_problem
@@ -21,6 +21,7 @@ from .network import Network
 from .parameters import parameter_names
 from .reading.fields import Fields
 from .reading.syntax import read
+from .resolved import unsized_layers
 from .training import Training
 from .training_checks import (
     check_average,
@@ -37,6 +38,10 @@ from .training_values import generate_of, incomplete_training, training_of
 from .wiring.network_builder import of_another_kind, wire_fields
 
 NO_TEST_SOURCE = "there is no source for the validation or test phase"
+Sizes: TypeAlias = Callable[[Training, Sequence[str]], Mapping[str, int]]
+"""The sizes of data layers of a training, by name; of the training, only sizes that depend on these are not final."""
+UNKNOWN_SIZE = 1_000_003
+"""Size of a data layer while the data are not read; a prime, so that it is no product either."""
 MIXED_ONCE = ("shuffle", "workers", "memory", "on_error")
 """Settings that mixed sources have in common, since they concern the mixed batches."""
 TEST_SOURCE = 'add `source { type: ... phase: "validation" ... }`'
@@ -76,10 +81,15 @@ def load_training(
 
 
 def loads_training(
-    text: str, path: str | Path = "<text>", *, sources_needed: bool = True, settings: Sequence[str] = ()
+    text: str,
+    path: str | Path = "<text>",
+    *,
+    sources_needed: bool = True,
+    settings: Sequence[str] = (),
+    sizes: Sizes | None = None,
 ) -> Training:
     """Check the text of a training file with the (possibly future) path `path`. Raises `ConfigError`."""
-    return require_valid(*read_training(text, path, sources_needed=sources_needed, settings=settings))
+    return require_valid(*read_training(text, path, sources_needed=sources_needed, settings=settings, sizes=sizes))
 
 
 def require_valid(training: Training | None, found: Examined) -> Training:
@@ -97,14 +107,43 @@ def read_training(
     *,
     sources_needed: bool = True,
     settings: Sequence[str] = (),
+    sizes: Sizes | None = None,
 ) -> tuple[Training | None, Examined]:
     """Parse the text of a training file at `path`.
 
-    With a `network` argument, the text names none and needs no source.
+    With a `network` argument, the text names none and needs no source. `sizes` computes the sizes of data layers of ids
+    that have none; without it, they are errors.
 
     Returns:
         The training, and its network with all errors. With errors, the training is incomplete, or None.
     """
+
+    def read_with(*sized: str) -> tuple[Training | None, Examined]:
+        return _read_training(text, path, network, sources_needed=sources_needed, settings=(*settings, *sized))
+
+    training, found = read_with()
+    unsized = unsized_layers(text, path, settings) if sizes is not None and network is None and found.failed else {}
+    if sizes is None or not unsized:
+        return training, found
+    # Shapes are checked before data are read: with sizes that no other size of the network equals by chance.
+    layers = tuple(dict.fromkeys(unsized.values()))
+    provisional, checked = read_with(*_sized(unsized, dict.fromkeys(layers, UNKNOWN_SIZE)))
+    if provisional is None or checked.failed:
+        return training, found
+    try:
+        return read_with(*_sized(unsized, sizes(provisional, layers)))
+    except ConfigError as error:
+        return provisional, Examined(provisional.network, [*checked.faults, *error.diagnostics])
+
+
+def _sized(unsized: Mapping[str, str], sizes: Mapping[str, int]) -> list[str]:
+    """Overrides that set sizes of data layers."""
+    return [f"net.layer[{key}].data.size={sizes[name]}" for key, name in unsized.items()]
+
+
+def _read_training(
+    text: str, path: str | Path, network: Network | None, *, sources_needed: bool, settings: Sequence[str]
+) -> tuple[Training | None, Examined]:
     report = DiagnosticReport(Source(str(path), text, settings))
     reader = _TrainingReader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
     training = gc_paused(reader.run)

@@ -185,7 +185,7 @@ COMMENTS: dict[str, str] = {
     "Layer.output": "Names of this layer's outputs; if absent, a single output has the name of the layer.",
     "Layer.param": "Settings of single parameters.",
     "Layer.propagate_down": "For each input: whether its gradient is computed.",
-    "Layer.set": "Settings of the block that `type` names: \"filters = 64, stride = 2\". Inside a block, also attributes of layers as expressions of its settings: \"num_filters = 4 * filters\"; a name alone has the value of the setting with that name.",
+    "Layer.set": "Settings of the block that `type` names: \"filters = 64, stride = 2\". Inside a block, also attributes of layers as expressions of its settings: \"num_filters = 4 * filters\"; a name alone has the value of the setting with that name. Outside of blocks, names in expressions are those of data layers, and mean their `size`: \"size = word\".",
     "Layer.step": "Step network of a recurrent_group, which only such a layer has.",
     "Layer.times": "Number of repetitions of a block, each of which reads the output of the previous one as its first input.",
     "Layer.type": "Registered type.",

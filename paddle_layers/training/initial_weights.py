@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from paddle_layers.config.binding.steps import MEASURED
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.training import Training, WeightsSettings
-from paddle_layers.data import Batches, Stream
+from paddle_layers.data import Batches, DataError, Stream
 from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.define.escaping import printable_line
 from paddle_layers.define.fields.types import shape_text
@@ -41,13 +41,17 @@ EQUAL_DEVIATION = 1e-6
 """Numbers of a column whose deviation is at most this share of their mean are equal but for rounding."""
 
 
-def first_weights(training: Training, file: str | Path | None) -> WeightsSettings | None:
-    """The initial weights of the training file, read from `file` if it is given; checked by the header."""
+def weights_settings(training: Training, file: str | Path | None) -> WeightsSettings | None:
+    """The settings of the initial weights, with the path of the training file's, or of `file` if it is given."""
     settings = training.weights
     if file is not None:
-        settings = replace(settings or WeightsSettings(""), file=str(file))
-    elif settings is not None:
-        settings = replace(settings, file=str(training.base / settings.file))
+        return replace(settings or WeightsSettings(""), file=str(file))
+    return replace(settings, file=str(training.base / settings.file)) if settings is not None else None
+
+
+def first_weights(training: Training, file: str | Path | None) -> WeightsSettings | None:
+    """As `weights_settings`; the weights are checked by the header."""
+    settings = weights_settings(training, file)
     if settings is None:
         return None
     try:
@@ -88,6 +92,14 @@ def still_known(learned: FittedPreprocessing, training: Training, settings: Weig
 def known_preprocessing(training: Training, settings: WeightsSettings | None) -> FittedPreprocessing:
     """The preprocessing that initial weights bring. Raises `DataError`."""
     return still_known(learned_for(Path(settings.file))[0], training, settings) if settings is not None else NOTHING
+
+
+def expected_preprocessing(training: Training, file: str | Path | None) -> FittedPreprocessing:
+    """As `known_preprocessing` before the weights are checked; nothing where they cannot be read."""
+    try:
+        return known_preprocessing(training, weights_settings(training, file))
+    except (DataError, WeightsError):
+        return NOTHING
 
 
 def _first_readers(network: Network, value: str) -> set[str]:

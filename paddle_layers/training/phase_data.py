@@ -5,13 +5,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Note
+from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.wiring.data_layers import IgnoredLabels, LabelReader, common_labels
 from paddle_layers.data import Batches, Dataset, Stream, make_feeds
 from paddle_layers.data.batching.feeds import DataFeed
 from paddle_layers.data.batching.mixing import MixedBatches, MixedSource
+from paddle_layers.data.fitted_preprocessing import NOTHING, FittedPreprocessing
 from paddle_layers.data.layer_transforms import LayerTransform
 
-from .data_loading import UNREADABLE, Subset, feed_types, loading, placed
+from .data_loading import (
+    UNREADABLE,
+    Given,
+    Subset,
+    datasets_of,
+    feed_types,
+    loading,
+    open_parts,
+    placed,
+    with_frames_read,
+)
+from .inference.outputs import target_fields
 from .problems import TrainingError
 from .results.result_names import costs_of, selected
 
@@ -95,6 +109,46 @@ def label_fields(training: Training) -> set[str]:
     costs = (node for node in selected(training, "train").nodes if costs_of(node) and len(node.inputs) > 1)
     labels = (node.inputs[1] for node in costs if node.input_types[1].kind == "INT")
     return {training.feed.get(name, name) for name in labels}
+
+
+def sizes_from_data(
+    training: Training,
+    layers: Sequence[str],
+    datasets: Mapping[str, Given] | None = None,
+    known: FittedPreprocessing = NOTHING,
+) -> dict[str, int]:
+    """The sizes of data layers without one, by the words of the training data. Raises `ConfigError`.
+
+    `datasets` replaces sources by phase; `known` is the preprocessing of the initial weights.
+    """
+    try:
+        whole, streams = datasets_of(training, with_frames_read(training, datasets or {}))
+        _, learned = open_parts(training, whole, known, streams, label_fields(training))
+    except ConfigError as error:
+        unknown = Note(f"without these data, the size of {', '.join(f'`{layer}`' for layer in layers)} is unknown")
+        for fault in error.diagnostics:
+            fault.notes += (unknown,)
+        raise
+    return vocabulary_sizes(training, layers, learned.words)
+
+
+def vocabulary_sizes(training: Training, layers: Sequence[str], words: Mapping[str, Sequence[str]]) -> dict[str, int]:
+    """The sizes of data layers: the number of words of their fields, and one for unknown words if it is no target.
+
+    Raises `ConfigError` for a field without words.
+    """
+    targets, faults, sizes = target_fields(training), [], {}
+    for layer in layers:
+        field = training.feed.get(layer, layer)
+        sizes[layer] = len(words.get(field, ())) + (field not in targets)
+        if not words.get(field):
+            node = next(node for node in training.network.nodes if node.name == layer)
+            message = f"data layer `{layer}` has no `size`, and the field `{field}` has no words to count"
+            help_ = "write `size: ...` with the largest id plus one"
+            faults.append(Diagnostic("E209", message, training.network.source, *node.span, help=help_))
+    if faults:
+        raise ConfigError(faults)
+    return sizes
 
 
 def ignored_labels(network: Network) -> dict[str, IgnoredLabels]:

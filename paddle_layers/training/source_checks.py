@@ -85,7 +85,7 @@ class _OpenedSources:
         self.parts: dict[str, list[Subset]] = {}
         self.incomplete: set[str] = set()
         self.faults: list[Diagnostic] = []
-        targets, listed = target_fields(training), _listed_for_training(training)
+        targets, listed = target_fields(training), names_listed_for_training(training)
         for source in training.source:
             name = part_name(source)
             try:
@@ -130,7 +130,7 @@ def _word_faults(training: Training, source: SourceSettings, phase: str) -> list
     return faults
 
 
-def _listed_for_training(training: Training) -> dict[str, Sequence[str]]:
+def names_listed_for_training(training: Training) -> dict[str, Sequence[str]]:
     """The names that the training sources list, by field, of the first one that has them."""
     listed: dict[str, Sequence[str]] = {}
     for source in training.source:

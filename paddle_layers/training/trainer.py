@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,10 +15,11 @@ from paddle_layers.define.standard_streams import writing_to_stdout
 
 from .callbacks import check_callbacks
 from .checkpoints.files import WEIGHTS, newest_checkpoint
-from .data_loading import Given, check_phases, learned_for
-from .initial_weights import first_weights, known_preprocessing
+from .data_loading import Given, check_phases, learned_for, with_frames_read
+from .initial_weights import expected_preprocessing, first_weights, known_preprocessing
 from .job import Job, prepare
 from .loop import TrainingLoop
+from .phase_data import sizes_from_data
 from .problems import TrainingError
 from .processes.ranks import PATIENCE, SINGLE_PROCESS, SingleProcess, join
 from .progress import NullProgress, Progress, make_progress
@@ -31,6 +32,7 @@ from .results.training_report import TrainingReport
 if TYPE_CHECKING:
     from paddle_layers.config import Training
     from paddle_layers.config.training import WeightsSettings
+    from paddle_layers.config.trainingfiles import Sizes
 
 
 def train(
@@ -141,13 +143,18 @@ def run_training(
         raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
     check_callbacks(options.callbacks)
     check_phases(options.datasets)
-    training, file = resolve_training(training, "train", options.plugins, options.settings)
+    datasets, sizes = dict(options.datasets), dict[str, int]()
+    options = replace(options, datasets=datasets)
+    read_sizes = _sizes(options, datasets, sizes)
+    training, file = resolve_training(training, "train", options.plugins, options.settings, read_sizes)
     check_formats(training.log.format)
     # Before the folder is claimed: weights that do not fit leave no new folder.
     first = first_weights(training, options.weights) if not options.resume else None
     with contextlib.ExitStack() as stack:
         progress = (options.progress or make_progress()) if ranks.first else NullProgress()
         shown = stack.enter_context(contextlib.closing(progress))
+        if sizes:
+            shown.say(f"note: sizes from the data: {', '.join(f'{name} {size}' for name, size in sizes.items())}")
         folder = output_folder(training, options.output)
         facts, texts = facts_of(training, folder, options.fields(), data=bool(options.datasets))
         output = stack.enter_context(_agreed_output_folder(folder, facts, texts, options, ranks, shown))
@@ -218,8 +225,27 @@ def _prepare(
     )
 
 
+def _sizes(options: Options, datasets: dict[str, Given], found: dict[str, int]) -> Sizes:
+    """As `read_training` takes it: sizes from the data, added to `found`, before there is an output folder."""
+
+    def sizes(training: Training, layers: Sequence[str]) -> dict[str, int]:
+        known = (
+            _resumed(output_folder(training, options.output))
+            if options.resume
+            else expected_preprocessing(training, options.weights)
+        )
+        datasets.update(with_frames_read(training, datasets))  # an Arrow stream can be read only once
+        found.update(sizes_from_data(training, layers, datasets, known))
+        return found
+
+    return sizes
+
+
 def _known(training: Training, first: WeightsSettings | None, output: OutputFolder) -> FittedPreprocessing:
     """The preprocessing that is known before data are read: that of the initial weights."""
-    if output.resume:
-        return learned_for(newest_checkpoint(output.folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()
-    return known_preprocessing(training, first)
+    return _resumed(output.folder) if output.resume else known_preprocessing(training, first)
+
+
+def _resumed(folder: Path) -> FittedPreprocessing:
+    """That of the newest checkpoint in an output folder."""
+    return learned_for(newest_checkpoint(folder / CHECKPOINTS) / WEIGHTS)[0].as_firm()

@@ -16,13 +16,14 @@ from paddle_layers.define.definitions.elementwise import Elementwise
 
 from .callback_checks import callback_faults, check_tests
 from .inference.outputs import has_own_parameters
-from .initial_weights import check_data_norms, fed_moments, first_weights, known_preprocessing
+from .initial_weights import check_data_norms, expected_preprocessing, fed_moments, first_weights, known_preprocessing
+from .phase_data import sizes_from_data, vocabulary_sizes
 from .problems import TrainingError
 from .results.folders import check_output_folder, output_folder
 from .results.logs import check_formats
 from .results.result_names import costs_of, selected
 from .schedules import check_rates, momentum_at
-from .source_checks import source_faults
+from .source_checks import names_listed_for_training, source_faults
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -37,6 +38,18 @@ NUMBER_COSTS = ("square_error", "huber_regression", "smooth_l1")
 # from 0 to 50 at the rate 0.01. With prices of 300,000, the loss fell by 0.2 % in the steps 50 to 200.
 LARGE_TARGET = 50
 """Root mean square from which a regression target is reported as large."""
+
+
+def unread_sizes(training: Training, layers: Sequence[str]) -> dict[str, int]:
+    """The sizes of data layers that `train` would take from the data. Raises `ConfigError`."""
+    try:
+        return sizes_from_data(training, layers, known=expected_preprocessing(training, None))
+    except ConfigError:
+        # Files of words, and classes in the settings, are known without the data.
+        listed = names_listed_for_training(training)
+        if not listed.keys() >= {training.feed.get(layer, layer) for layer in layers}:
+            raise
+        return vocabulary_sizes(training, layers, listed)
 
 
 def training_faults(training: Training) -> list[Diagnostic]:

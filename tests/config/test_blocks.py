@@ -292,3 +292,22 @@ def test_sums_of_other_than_numbers(settings: dict[str, Any]) -> None:
     assert found is not None
     with pytest.raises(ExpressionError):
         found.value(settings)
+
+
+def test_outside_of_blocks_set_reads_sizes_of_data_layers():
+    head = HEAD.replace("fc { size: 3 }", 'set: "size = SIZE"')
+    for size, wanted in (("label", 3), ("2 * label - 3", 3)):
+        network = pl.loads(DATA + head.replace('"y"', '"x"').replace("SIZE", size))
+        assert network["scores"].attributes["size"] == wanted
+    assert pl.dumps(network) == pl.dumps(pl.loads(DATA + HEAD.replace('"y"', '"x"')))
+    width = DATA + UNIT + USE.replace("width = 4", "width = label + 1") + HEAD
+    assert pl.dumps(pl.loads(width)).count("width = 4") == 1
+    for size, message in (
+        ("3", "`set` is only allowed"),
+        ("x", "`set` is only allowed"),
+        ("label + x", "unknown setting `x`"),
+        ("label, bias = false", "`bias` reads no size of a data layer"),
+        ("label - 3", "must be"),
+    ):
+        with pytest.raises(pl.ConfigError, match=message):
+            pl.loads(DATA + head.replace('"y"', '"x"').replace("SIZE", size))

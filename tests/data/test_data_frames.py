@@ -292,6 +292,9 @@ class Lazy:
 
 
 class Mixed(Columns):
+    def __len__(self):
+        return 2
+
     def __arrow_c_stream__(self, requested_schema=None):
         raise arrow.ArrowInvalid("Could not convert 'z'", "Conversion failed for column b")
 
@@ -320,6 +323,9 @@ def test_only_a_column_that_is_read_must_have_values_of_one_type():
     assert found.values.tolist() == [[1], [2]]
     with pytest.raises(DataError, match=r"t: column `b` has values of several types, .*; convert it to numbers, or"):
         found.read([1])
+    mixed.table = {"a": ["y", 1], "b": [1, "z"]}
+    with pytest.raises(DataError, match=r"t: column `a` has values of several types"):  # not: no rows
+        ArrowTable(mixed, "t").read([0])
 
 
 def test_pyarrow_is_imported_where_it_is_used(monkeypatch):

@@ -9,6 +9,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.data import Batches, DataError, Dataset
+from paddle_layers.data.formats.hdf5 import Hdf5Files
 from paddle_layers.define import registries
 
 h5py = pytest.importorskip("h5py")
@@ -191,6 +192,15 @@ def test_a_damaged_chunk_is_told_and_left_out(tmp_path):
     batches = Batches(opened(tmp_path, "a.h5"), 20, skip=True, shuffle=False)
     assert batches.take()["label"].tolist() == LABEL[[*range(5), *range(10, 20)]].tolist()
     assert sorted(batches.bad) == [5, 6, 7, 8, 9]
+
+
+def test_a_file_that_is_refused_is_closed(tmp_path):
+    write(tmp_path / "a.h5")
+    others = h5py.h5f.get_obj_count()
+    with pytest.raises(DataError, match="no datasets of the required fields") as caught:
+        Hdf5Files([tmp_path / "a.h5"], {"y"})
+    assert h5py.h5f.get_obj_count() == others, caught
+    write(tmp_path / "a.h5")
 
 
 def test_the_files_are_closed_at_the_end_of_a_training(tmp_path):

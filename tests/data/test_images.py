@@ -167,6 +167,10 @@ def test_a_picture_is_turned_as_the_camera_noted(tmp_path):
     Image.fromarray(picture()).save(tmp_path / "p" / "a.png", exif=exif)
     image = opened("image_folder", tmp_path, {"image"}, folder="p").rows(np.array([0]))["image"][0]
     assert np.array_equal(image, np.rot90(picture(), -1).transpose(2, 0, 1))
+    grey = picture()[:, :, 0]
+    Image.fromarray(grey.astype(np.uint16) << 8).save(tmp_path / "p" / "a.png", exif=exif)
+    image = opened("image_folder", tmp_path, {"image"}, folder="p", color="grey").rows(np.array([0]))["image"][0]
+    assert np.array_equal(image[0], np.rot90(grey, -1))
 
 
 def test_grey_of_sixteen_bits_becomes_eight(tmp_path):

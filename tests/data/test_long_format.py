@@ -15,6 +15,7 @@ import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.data import DataError, Dataset
 from paddle_layers.data.columns import SequenceColumn
+from paddle_layers.data.data_frames import frame_dataset
 from paddle_layers.data.fitted_preprocessing import encoded, learn
 from paddle_layers.data.formats.table_settings import RequestedFields
 from paddle_layers.define import registries
@@ -129,6 +130,30 @@ def test_any_order_of_the_series_gives_the_same_sequences(tmp_path: Path) -> Non
 def test_invalid_tables(tmp_path: Path, old: str, new: str, settings: dict[str, Any], message: str) -> None:
     with pytest.raises(DataError, match=message):
         opened(tmp_path, TABLE.replace(old, new), **settings)
+
+
+def test_times_with_a_zone_rise_when_summer_ends(tmp_path: Path) -> None:
+    """Local times repeat for an hour, in a table as in a DataFrame with moments."""
+    times = ["2020-10-25 02:30:00+02:00", "2020-10-25 02:00:00+01:00", "2020-10-25 02:30:00+0100"]
+    utc = np.array(["2020-10-25T00:30", "2020-10-25T01:00", "2020-10-25T01:30"], "datetime64[ns]")
+    source = registries["source"]["csv"]
+    request = RequestedFields(sequences={"value"})
+
+    def values(order: list[int], *, in_file: bool) -> list[float]:
+        rows = "".join(f"a,{times[at]},{at}\n" for at in order)
+        (tmp_path / "t.csv").write_text("name,day,value\n" + rows)
+        settings = {"file": "t.csv", "series": "name", "time": "day", "columns": ["value"]}
+        made = source.create(source.bind(settings))
+        moments = pyarrow.array(utc[order], pyarrow.timestamp("ns", "Europe/Berlin"))
+        frame = pyarrow.table({"name": ["a"] * 3, "day": moments, "value": order})
+        dataset = made.open_rows(tmp_path, request) if in_file else frame_dataset(frame, "t", made, {}, request)
+        found: list[float] = sequence(dataset, "value").data[:, 0].tolist()
+        return found
+
+    for in_file in (True, False):
+        assert values([0, 1, 2], in_file=in_file) == [0, 1, 2]
+        with pytest.raises(DataError, match=r"follows .* sort the rows by time"):
+            values([0, 2, 1], in_file=in_file)
 
 
 def test_values_of_a_series_differ(tmp_path: Path) -> None:

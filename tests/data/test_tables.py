@@ -661,7 +661,7 @@ def test_numbers_have_the_precision_of_the_network(tmp_path):
 
 DATES = """\
 when,x,label
-2024-02-29T23:30,1,0
+2024-02-29T23:59:59.999999,1,0
 2023/12/31,2,1
 ,3,0
 "Mar 1, 1969",4,1
@@ -674,7 +674,7 @@ def test_dates_are_numbers_of_their_parts(tmp_path):
     assert raw.columns["features"] == (*(f"when.{part}" for part in parts.split(", ")), "x")
     values = numbers(raw).fields["features"]
     expected = []
-    for text in ("2024-02-29T23:30", "2023-12-31", "1969-03-01"):
+    for text in ("2024-02-29T23:59:59.999999", "2023-12-31", "1969-03-01"):  # not the first of March
         day = datetime.fromisoformat(text)
         begin = datetime(1970, 1, 1)
         numbers_of = [day.year, day.month, day.day, day.weekday(), day.timetuple().tm_yday, day.hour, day.minute]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ import paddle_layers as pl
 from paddle_layers.data.dataset import Dataset
 from paddle_layers.data.problems import DataError
 from paddle_layers.runtime import FeedError
+from paddle_layers.runtime.devices.cpu import compiler
 
 pytestmark = pytest.mark.usefixtures("as_python")
 
@@ -66,6 +67,22 @@ def test_reserved_rows_have_memory_in_plans_that_are_there_already() -> None:
     for wrong, error in ((0, ValueError), ("9", TypeError)):
         with pytest.raises(error, match="batch_size must be an integer"):
             other.plan_for(wrong)
+
+
+def test_all_kernels_of_both_phases_are_compiled_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the number of kernels is known when the first one is compiled."""
+    compiled: list[set[str]] = []
+
+    def compile_all(drivers: Sequence[compiler.Driver], progress: object) -> list[int]:
+        compiled.append({driver.text for driver in drivers})
+        return compiler.compile_all(drivers, None)
+
+    monkeypatch.setattr("paddle_layers.runtime.devices.cpu.device.compile_all", compile_all)
+    text = NAMED + 'layer { name: "error" type: "regression_error" input: "y" input: "target" }'
+    pl.Net(pl.loads(text)).plan_for(4)
+    first, *others = compiled
+    assert len(others) >= 2
+    assert set().union(*others) == first
 
 
 @pytest.mark.parametrize("argument", NAMES)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import onnxruntime
+import pyarrow
 import pytest
+from click.testing import CliRunner
 
 import paddle_layers as pl
+from paddle_layers.cli.app import commands
 from paddle_layers.config import ConfigError
 from paddle_layers.config.trainingfiles import load_training
 from paddle_layers.data.fitted_preprocessing import NOTHING, read_fitted
@@ -215,3 +218,116 @@ def test_a_large_scalar_target_is_noted(tmp_path):
         path, datasets={"train": {"x": np.ones((4, 2)), "price": 1e3 * np.arange(4)}}, output=tmp_path / "out"
     )[2]
     assert "the target `price` has the mean 1500" in said
+
+
+UNSIZED = """
+net {
+  layer { name: "word" type: "data" data { data_type: INT } }
+  layer { name: "remark" type: "data" data { data_type: INT seq_nested_level: 1 } }
+  layer { name: "label" type: "data" data { data_type: INT } }
+  layer { name: "vector" type: "embedding" input: "word" embedding { size: 2 } }
+  layer { name: "vectors" type: "embedding" input: "remark" embedding { size: 2 } }
+  layer { name: "mean" type: "seq_avg_pool" input: "vectors" }
+  layer { name: "scores" type: "fc" input: "vector" input: "mean" set: "size = label" }
+  layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
+}
+steps: 2 batch_size: 4
+output: "out"
+optimizer { type: "sgd" learning_rate: 0.1 }
+source { type: "csv" csv { file: "t.csv" ids: "word" ids: "label" text: "remark" columns: "features = n" } }
+"""
+
+
+@pytest.fixture
+def unsized(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("word,remark,label,n\nsun,a b,x,1\nrain,b,y,2\nsnow,c d b,z,3\nsun,a,x,4\n")
+    (tmp_path / "new.csv").write_text("word,remark,label,n\nhail,a e,y,1\nsun,b,x,2\n")
+    (tmp_path / "t.textproto").write_text(UNSIZED)
+    return tmp_path
+
+
+def sizes_of(network):
+    return {node.name: node.output_types[0].size for node in network.nodes if not node.inputs}
+
+
+def test_sizes_that_a_file_lacks_are_the_numbers_of_words(unsized, capsys):
+    report = pl.train("t.textproto")
+    assert "note: sizes from the data: word 4, remark 5, label 3\n" in capsys.readouterr().err
+    # 3 words and 4 words, and one id each for those that the training lacks; 3 classes, which are always known.
+    known = {"word": 4, "remark": 5, "label": 3}
+    assert sizes_of(load_training(report.folder / "run" / "train.textproto").network) == known
+    scores = pl.predict("t.textproto", "new.csv").values["scores"]
+    given = UNSIZED.replace('set: "size = label"', "fc { size: 3 }")
+    for name, size in known.items():
+        head, name_, rest = given.partition(f'"{name}" type: "data" data {{ data_type: INT')
+        given = f"{head}{name_} size: {size}{rest}"
+    (unsized / "given.textproto").write_text(given)
+    pl.train("given.textproto", output="given")
+    assert np.array_equal(
+        scores, pl.predict("given.textproto", "new.csv", weights="given/weights.safetensors").values["scores"]
+    )
+    assert (
+        pl.evaluate("t.textproto", "new.csv").results
+        == pl.evaluate("given.textproto", "new.csv", weights="given/weights.safetensors").results
+    )
+
+
+def test_sizes_stay_those_of_the_training(unsized):
+    """Where the data have changed since; a resumed training keeps its words, a new one has those of its data."""
+    pl.train("t.textproto")
+    (unsized / "t.csv").write_text("word,remark,label,n\nsun,a b,x,1\nhail,f,y,2\nfog,c d b,z,3\nrain,a,x,4\n")
+    assert pl.predict("t.textproto", "new.csv").values["scores"].shape == (2, 3)
+    report = pl.train("t.textproto", resume=True, settings=["steps=4"])
+    assert report.steps == 4
+    assert read_fitted(report.folder / "data.json").words["word"] == ["rain", "snow", "sun"]
+    report = pl.train("t.textproto", output="new")
+    assert sizes_of(load_training(report.folder / "run" / "train.textproto").network)["word"] == 5
+
+
+def test_a_single_class_has_no_confusion_matrix(unsized):
+    (unsized / "t.csv").write_text("word,remark,label,n\nsun,a b,x,1\nrain,b,x,2\n")
+    pl.train("t.textproto")
+    found = pl.evaluate("t.textproto", "t.csv")
+    assert (found.rows, found.confusions) == (2, [])
+    assert found.notes == ["no confusion matrix of `scores`: `label` has a single class"]
+
+
+def test_a_network_file_and_overrides_have_sizes_from_the_data(unsized):
+    net, _, rest = UNSIZED.removeprefix("\nnet {").partition("\n}\n")
+    (unsized / "net.textproto").write_text(net)
+    (unsized / "t.textproto").write_text(f'network: "net.textproto"\n{rest}')
+    report = pl.train("t.textproto", settings=["net.layer[word].data.size=9"])
+    kept = load_training(report.folder / "run" / "train.textproto").network
+    assert sizes_of(kept) == {"word": 9, "remark": 5, "label": 3}
+    frame = {"word": ["sun", "rain"], "remark": ["a", "b c"], "label": ["x", "y"]}
+    table = pyarrow.table(frame)
+    stream = pyarrow.RecordBatchReader.from_batches(table.schema, table.to_batches())  # which can be read only once
+    report = pl.train("t.textproto", datasets={"train": stream}, output="frame")
+    assert sizes_of(load_training(report.folder / "run" / "train.textproto").network) == {
+        "word": 3,
+        "remark": 4,
+        "label": 2,
+    }
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wanted"),
+    [
+        ("", "", ""),
+        ("t.csv", "none.csv", "without these data, the size of `word`, `remark`, `label` is unknown"),
+        ('ids: "word"', 'columns: "word = n"', "data layer `word` has no `size`, and the field `word` has no words"),
+        ('ids: "label"', 'label: "n"', "data layer `label` has no `size`, and the field `label` has no words"),
+        ("output:", 'weights { file: "none.safetensors" } output:', "error[E308]: file not found: none.safetensors"),
+        ('set: "size = label"', "fc { size: 3 }", "layer `label`: a value of type INT needs its size"),
+        ('set: "size = label"', 'set: "size = lable"', "write its attributes in `fc { ... }`"),
+        ('set: "size = label"', 'set: "size = label + lable"', "unknown setting `lable`"),
+        ('set: "size = label"', 'set: "size = label, bias = false"', "`bias` reads no size of a data layer"),
+    ],
+)
+def test_validate_says_which_size_is_unknown(unsized, old, new, wanted):
+    (unsized / "t.textproto").write_text(UNSIZED.replace(old, new))
+    done = CliRunner().invoke(commands, ["validate", "t.textproto"])
+    assert wanted in done.output
+    assert str(10**6 + 3) not in done.output
+    assert (done.exit_code == 0) == (not wanted)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -294,3 +296,20 @@ def test_a_missing_config_with_a_similar_name(folder: Path) -> None:
     text = 'network: "tran.textproto"\nsteps: 1\noptimizer { type: "sgd" learning_rate: 0.1 }\n' + SOURCE
     (found,) = messages(text)
     assert found == "1: error[E302]: network file `tran.textproto` not found; did you mean `train.textproto`?"
+
+
+def _batches(good: int) -> Iterator[dict[str, np.ndarray]]:
+    for _ in range(good):
+        yield {"x": np.zeros((2, 2), np.float32), "label": np.array([0, 1])}
+    raise OSError("the camera is gone")
+
+
+@pytest.mark.parametrize("good", [0, 1])
+def test_a_first_batch_that_fails_leaves_no_folder(folder: Path, good: int) -> None:
+    with pytest.raises(OSError, match="the camera is gone"):
+        pl.train(NET, output="kept/out", datasets={"train": _batches(good)})
+    # The second batch is read ahead of the first step.
+    assert not Path("kept").exists()
+    with pytest.raises(OSError, match="the camera is gone"):
+        pl.train(NET, output="kept/out", datasets={"train": _batches(3)}, settings=["steps=9"])
+    assert Path("kept/out/weights.safetensors").is_file()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +41,7 @@ def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> N
     # All files are checked before the exit, so one run reports all errors.
     for file in files:
         try:
-            what, faults, training = validated(file, settings)
+            what, faults, training = validated(file, settings, _sizes)
         except ConfigError as error:
             found += error.diagnostics
             continue
@@ -48,7 +49,9 @@ def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> N
         # W005 is the same as E310 for a file whose test data may come from Python.
         missing_tests = {fault.start for fault in later if fault.code == "E310"}
         faults = [fault for fault in faults if fault.code != "W005" or fault.start not in missing_tests]
-        found += sorted(faults + later, key=lambda fault: (fault.source.name == file, fault.start))
+        known = {(fault.start, fault.message) for fault in faults}
+        faults += [fault for fault in later if (fault.start, fault.message) not in known]
+        found += sorted(faults, key=lambda fault: (fault.source.name == file, fault.start))
         if what and not later:
             fine.append((file, what))
     if style == "json":
@@ -63,6 +66,13 @@ def validate(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> N
             echo(render_text(found), err=True)
     if any(diagnostic.severity == "error" for diagnostic in found):
         raise click.exceptions.Exit(1)
+
+
+def _sizes(training: Training, layers: Sequence[str]) -> Mapping[str, int]:
+    """The sizes of data layers that the training would take from its data."""
+    from paddle_layers.training.training_checks import unread_sizes
+
+    return unread_sizes(training, layers)
 
 
 def _training_faults(training: Training | None) -> list[Diagnostic]:

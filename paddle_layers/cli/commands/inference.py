@@ -75,7 +75,7 @@ def evaluate(
 
     from ..evaluation_report import as_csv, as_json, as_text
 
-    found = evaluate(chosen(file, settings), data, weights=weights, dictionary=dictionary, device=device)
+    found = evaluate(chosen(file, settings, weights), data, weights=weights, dictionary=dictionary, device=device)
     for note in found.notes:
         echo(f"note: {note}", err=True)
     if svg is not None and not found.confusions:
@@ -156,7 +156,9 @@ def predict(
     from paddle_layers.training.results.training_report import left_out_text
 
     with contextlib.ExitStack() as stack:
-        run = stack.enter_context(open_prediction(chosen(file, settings), data, weights, values, dictionary, device))
+        run = stack.enter_context(
+            open_prediction(chosen(file, settings, weights), data, weights, values, dictionary, device)
+        )
         say_weights(run, weights)
         stream = TerminalBuffer()
         sink = text_sink(ending, stream) if output is None else stack.enter_context(open_sink(Path(output)))

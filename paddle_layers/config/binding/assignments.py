@@ -16,7 +16,8 @@ from .blocks import BlockDefinition, field_of, piece_place
 from .expressions import Expression, ExpressionError, Value, assignment, pieces
 
 VALUES = (
-    "write a number, `true`, `false` or a string in single quotes; expressions of settings are allowed in blocks only"
+    "write a number, `true`, `false`, a string in single quotes or the name of a data layer with a size; expressions "
+    "of settings are allowed in blocks only"
 )
 
 
@@ -47,9 +48,16 @@ class Assignments(NamedTuple):
 
 
 def assignments(
-    given: list[Field], definition: Definition, within: BlockDefinition | None, report: DiagnosticReport
+    given: list[Field],
+    definition: Definition,
+    within: BlockDefinition | None,
+    sizes: Mapping[str, int | None],
+    report: DiagnosticReport,
 ) -> Assignments:
-    """The assignments in the `set` fields of a layer that is `within` a block, or outside of blocks."""
+    """The assignments in the `set` fields of a layer that is `within` a block, or outside of blocks.
+
+    Outside of blocks, expressions read the `sizes` of data layers; None is that of one whose error is reported.
+    """
     fields: Fields = []
     pending: list[Pending] = []
     sound = True
@@ -58,19 +66,26 @@ def assignments(
             sound = False  # which was reported
             continue
         for text, offset in pieces(item[2]):
-            found = _read(text, piece_place(report, item, offset), definition, within, report)
+            found = _read(text, piece_place(report, item, offset), definition, within, sizes, report)
             sound = sound and found is not None
-            if found is not None and found.expression.names:
+            if found is not None and found.expression.names and within is not None:
                 pending.append(found)
             elif found is not None:
-                field = found.field({}, report)
+                values = {name: size for name in found.expression.names if (size := sizes[name]) is not None}
+                known = len(values) == len(found.expression.names)
+                field = found.field(values, report) if known else None
                 sound = sound and field is not None
                 fields += [field] if field is not None else []
     return Assignments(fields, tuple(pending), sound)
 
 
 def _read(
-    text: str, place: int, definition: Definition, within: BlockDefinition | None, report: DiagnosticReport
+    text: str,
+    place: int,
+    definition: Definition,
+    within: BlockDefinition | None,
+    sizes: Mapping[str, int | None],
+    report: DiagnosticReport,
 ) -> Pending | None:
     end = place + len(text)
     try:
@@ -85,7 +100,11 @@ def _read(
         report.add("E118", f"`{name}` has no value", place, end, help=f'write `set: "{name} = ..."`')
         return None
     expression = expression or Expression(None, ((1, (name,)),))
-    settings = within.attributes if within is not None else {}
+    if within is None and not isinstance(definition, BlockDefinition) and not expression.names:
+        help_ = f"write it in `{definition.name} {{ ... }}`"
+        report.add("E121", f"`{name}` reads no size of a data layer", place, end, help=help_)
+        return None
+    settings = within.attributes if within is not None else sizes
     for unknown in (one for one in expression.names if one not in settings):
         if within is None:
             message = f"unknown setting `{unknown}`: only blocks have settings"

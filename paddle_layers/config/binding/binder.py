@@ -11,7 +11,8 @@ from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import DiagnosticReport
 from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, items, shown
 from .assignments import Pending, assignments
-from .blocks import BlockDefinition, declared
+from .blocks import BlockDefinition, data_sizes, declared
+from .expressions import NAME
 from .headers import HeaderField, MessageSpec, spec
 from .unknown import attribute_hint, replacement_of, report_unknown_type
 from .values import MISSING, bind_value, bind_values
@@ -79,6 +80,8 @@ class Binder:
         """Blocks of the current network."""
         self.within: BlockDefinition | None = None
         """The current block."""
+        self.network: Fields = []
+        """The fields of the current network."""
         self.strayed: dict[str, set[str]] = {}
         """Fields that are misplaced beside their block: they are reported there, not as missing."""
 
@@ -87,7 +90,7 @@ class Binder:
         bound = Bound(start)
         rest: list[Field] = []
         if header.name == "Network":
-            self.blocks = declared(fields)
+            self.blocks, self.network = declared(fields), fields
         for field in fields:
             name = field[0]
             if name == BROKEN:
@@ -237,14 +240,17 @@ class Binder:
         """Add the assignments of `set` to the attribute block."""
         if not (given := bound.places.get("set", [])):
             return
-        if self.within is None and not isinstance(definition, BlockDefinition):
+        sizes = data_sizes(self.network) if self.within is None else {}
+        reads_size = given[0][1] == STRING and not sizes.keys().isdisjoint(NAME.findall(given[0][2]))
+        if self.within is None and not isinstance(definition, BlockDefinition) and not reads_size:
             bound.broken = True
             if all(block.name != definition.name for block in self.blocks):  # else its name is reported
                 what = "`set` is only allowed on a layer that uses a block or inside a block"
                 help_ = f"`{definition.name}` is a layer type: write its attributes in `{definition.name} {{ ... }}`"
+                help_ += f'; `set: "size = {min(sizes)}"` has the size of a data layer' if sizes else ""
                 self.report.add("E121", what, given[0][3], help=help_)
             return
-        fields, bound.pending, sound = assignments(given[:1], definition, self.within, self.report)
+        fields, bound.pending, sound = assignments(given[:1], definition, self.within, sizes, self.report)
         bound.block = [*bound.block, *fields]
         bound.broken = bound.broken or not sound
 

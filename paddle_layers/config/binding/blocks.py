@@ -13,7 +13,7 @@ from paddle_layers.define.fields.types import KINDS
 from paddle_layers.define.functions.point_functions import Facts
 
 from ..diagnostics.report import DiagnosticReport
-from ..reading.fields import BLOCK, FLOAT, INT, STRING, WORD, Field, Fields, items
+from ..reading.fields import BLOCK, FLOAT, INT, KNOWN, STRING, WORD, Field, Fields, items
 from .expressions import ExpressionError, Value, assignment, pieces
 from .headers import spec
 
@@ -91,6 +91,30 @@ def declared(fields: Fields) -> tuple[BlockDefinition, ...]:
                 name = next(iter(_texts(item[2], "name")), "")  # a missing name is reported when it is bound
                 found.append(BlockDefinition(name, item[2], item[3]))
     return tuple(found)
+
+
+def data_sizes(fields: Fields) -> dict[str, int | None]:
+    """The sizes of the data layers of ids and sparse vectors among the fields of a network, by name; None if absent."""
+    found: dict[str, int | None] = {}
+    for field in fields:
+        for item in items(field) if field[0] == "layer" else ():
+            if item[1] == KNOWN:
+                data = (draft for draft in item[2] if draft.definition.name == "data" and draft.setup is not None)
+                own = {draft.name: draft.setup.attributes for draft in data}
+                found |= {name: values["size"] for name, values in own.items() if values["data_type"] != "DENSE"}
+            elif item[1] == BLOCK:
+                found |= _data_size(item[2])
+    return found
+
+
+def _data_size(layer: Fields) -> dict[str, int | None]:
+    """As `data_sizes`, of one layer."""
+    values = {name: value for name, _, value, *_ in layer}
+    own = {name: value for name, _, value, *_ in values.get("data") or ()} if values.get("type") == "data" else {}
+    if own.get("data_type", "DENSE") == "DENSE" or "set" in values:
+        return {}
+    size = own.get("size")
+    return {str(values.get("name")): size if isinstance(size, int) else None}
 
 
 def blocks_of(definitions: Iterable[Any]) -> list[BlockDefinition]:

@@ -133,7 +133,7 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: DiagnosticRepor
     elif kind == BLOCK:
         help_ = f"write `{attribute.name}: ...`"
     elif kind == WORD and value == "auto" and attribute.name == "size":
-        help_ = "a size above the number of words is allowed; if it is too small, `validate` reports the number"
+        help_ = "remove it: without `size`, `train` takes it from the words of the data"
     elif kind == WORD and value.lower() in ("none", "null", "nil"):
         help_ = f"remove it; {_meaning(attribute) or f'`{attribute.name}` needs a value'}"
     report.add("E102", f"{attribute.subject} must be {wanted}, found {shown(field)}", field[4], help=help_, fix=fix)

@@ -212,7 +212,7 @@ BLOCK_EXPLANATIONS: dict[str, Explanation] = {
     "E119": Explanation(
         "Invalid value of a setting",
         "An expression in a block may use the settings that the block declares. Only integers can be added and "
-        "multiplied. Outside of blocks there are no settings.",
+        "multiplied. Outside of blocks there are no settings; names are those of data layers with a `size`.",
         _block(_LAYERS.replace('"size"', '"size = width"')) + _DATA + _USE,
         _RIGHT,
     ),
@@ -226,8 +226,8 @@ BLOCK_EXPLANATIONS: dict[str, Explanation] = {
     "E121": Explanation(
         "`set` or `times` not allowed here",
         "Outside of blocks, `set` and `times` are only allowed on layers that use a block; the attributes of other "
-        "layers belong in the block named after the layer type. A repeated block needs an input and exactly one "
-        "output.",
+        "layers belong in the block named after the layer type, except for one that is computed from the `size` of a "
+        "data layer. A repeated block needs an input and exactly one output.",
         X + 'layer { name: "y" type: "fc" input: "x" set: "size = 10" }',
         X + 'layer { name: "y" type: "fc" input: "x" fc { size: 10 } }',
     ),

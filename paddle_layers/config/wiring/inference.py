@@ -19,7 +19,7 @@ from paddle_layers.define import (
 )
 
 from ..binding.drafts import Draft, Setup
-from ..binding.steps import group_output_names
+from ..binding.steps import group_output_names, is_a
 from ..diagnostics.diagnostic import Note
 from ..diagnostics.report import DiagnosticReport
 from .nodes import Inside, inside_of
@@ -128,8 +128,11 @@ class Inference:
         code = CODES.get(error.code, "E209")
         notes = () if code == "E205" else size_notes(draft, error.input, producers, self.report)
         help_, data = input_hint(draft, error, types, producers)
+        if is_a(draft.definition, "data") and "needs its size" in error.message:
+            follow = f'`set: "size = {draft.name}"`'
+            help_ = f"write it; `train` takes it from the words of its data if layers with the same size have {follow}"
         # One wrong declaration of a data layer fails in every layer that reads it, and has a single fix.
-        cause = (code, data) if data else (error.message, *draft.inputs)
+        cause = (code, data) if data else (error.message, *(draft.inputs or (draft.name,)))
         if cause in self.causes:
             self.failed.add(draft)
             return

@@ -49,6 +49,8 @@ def column_kind(arrow: Any, field: Any, origin: str) -> ColumnKind:
 def _remedy(types: Any, kind: Any) -> str:
     if types.is_temporal(kind):
         return "convert dates and times to numbers, such as the days since the first one"
+    if is_string(value_type(kind)):
+        return "join the words of each list by spaces, for a string that is read as text"
     return "boxes are pyarrow.list_(pyarrow.list_(pyarrow.float32(), 4))"
 
 

@@ -7,7 +7,7 @@ import importlib
 import inspect
 import json
 import math
-from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence, Sized
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -164,13 +164,16 @@ class ArrowTable(TableCells):
         kind = self._type(column)
         types = self._arrow.types
         scalar = (types.is_integer, types.is_floating, types.is_boolean, types.is_date, types.is_null)
-        if not is_string(kind) and not any(check(kind) for check in scalar):
+        is_time = column in self.times and types.is_timestamp(kind)
+        if not is_time and not is_string(kind) and not any(check(kind) for check in scalar):
             raise DataError(
                 f"{self.origin}: {self.column_text(column)} has type {kind}, expected words; convert it to strings"
             )
         stored = self._table.column(column)
         if types.is_floating(kind):  # 0.1 and not the float64 that is closest to the float32 0.1
             stored = decoded(self._arrow, stored).cast(self._arrow.string()).cast(self._arrow.float64())
+        elif is_time:  # Python has no nanoseconds
+            stored = decoded(self._arrow, stored).cast(self._arrow.timestamp("us", kind.tz), safe=False)
         cells = map(_text, stored.to_pylist())
         return ["" if cell in self.missing else cell for cell in cells]
 
@@ -235,7 +238,8 @@ def _from_columns(arrow: Any, data: ColumnTable) -> tuple[Any, dict[str, str]]:
         except Exception as error:  # the same for a column: an error only if a layer reads it, then with this reason
             problems[str(name)] = _reason(error)
             columns.append(None)
-    count = next((len(column) for column in columns if column is not None), 0)
+    rows = len(data) if isinstance(data, Sized) else 0  # where no column can be converted
+    count = next((len(column) for column in columns if column is not None), rows)
     filled = [arrow.chunked_array([arrow.nulls(count)]) if column is None else column for column in columns]
     return arrow.table(filled, names=[str(name) for name in names]), problems
 

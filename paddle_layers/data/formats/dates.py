@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import lru_cache
 
 import numpy as np
@@ -22,9 +22,8 @@ _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-_TIME = (
-    r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d(?:\.\d{1,9})?))?)?(?: ?(?:Z|UTC|[+-]\d\d:?\d\d))?"
-)
+_ZONE = r"(?: ?(?:Z|UTC|(?P<zone>[+-]\d\d:?\d\d)))?"
+_TIME = r"(?:[T ]+(?P<hour>\d{1,2}):(?P<minute>\d\d)(?::(?P<second>\d\d(?:\.\d{1,9})?))?)?" + _ZONE
 _MONTH = r"(?P<name>[A-Za-z]{3,9})\.?"
 _FORMS = tuple(
     re.compile(form + _TIME, re.ASCII)
@@ -44,12 +43,13 @@ _AMBIGUOUS = re.compile(r"\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d\d)(?!\d)", re.ASCII
 
 
 @lru_cache(maxsize=1 << 16)
-def parsed_date(text: str, notation: str = "") -> float | None:
+def parsed_date(text: str, notation: str = "", *, utc: bool = False) -> float | None:
     """The days from 1970-01-01 to a date and time; None for other strings.
 
     Args:
         text: The date. A time zone is ignored: parts such as the hour are those of the local time.
         notation: Its format in the directives of `strptime`; empty for ISO 8601 and other unambiguous notations.
+        utc: Whether the offset of a time zone is subtracted: local times repeat when summer ends.
     """
     text = text.strip()
     try:
@@ -58,7 +58,8 @@ def parsed_date(text: str, notation: str = "") -> float | None:
         return None
     if moment is None:
         return None
-    since = moment.replace(tzinfo=None) - _EPOCH
+    offset = moment.utcoffset() if utc else None
+    since = moment.replace(tzinfo=None) - (offset or timedelta()) - _EPOCH
     return since.days + (since.seconds + since.microseconds / 1e6) / _DAY
 
 
@@ -72,7 +73,8 @@ def _recognized(text: str) -> datetime | None:
         month = 3 * int(quarter) - 2
     second = float(part["second"] or 0)
     clock = (int(part["hour"] or 0), int(part["minute"] or 0), int(second), int(second % 1 * 1e6))
-    return datetime(int(part["year"]), int(month), int(part.get("day") or 1), *clock)
+    zone = datetime.strptime(part["zone"], "%z").tzinfo if part["zone"] else None
+    return datetime(int(part["year"]), int(month), int(part.get("day") or 1), *clock, zone)
 
 
 def _month_of(name: str) -> int:
@@ -86,17 +88,23 @@ def is_date(text: str) -> bool:
     return parsed_date(text) is not None or _AMBIGUOUS.match(text.strip()) is not None
 
 
+def _moments(days: Array) -> NDArray[np.datetime64]:
+    """Dates in days to the microsecond: rounded to seconds, 23:59:59.9 would be the next day."""
+    whole = np.floor(days)
+    microseconds = whole * _DAY * 1e6 + np.round((days - whole) * _DAY * 1e6)
+    return microseconds.astype("datetime64[us]")
+
+
 def _whole(days: Array, unit: str) -> Array:
     """Whole units since 1970-01-01, of dates in days."""
-    seconds = np.round(days * _DAY).astype("datetime64[s]")
-    return seconds.astype(f"datetime64[{unit}]").astype(np.int64).astype(np.float64)
+    return _moments(days).astype(f"datetime64[{unit}]").astype(np.int64).astype(np.float64)
 
 
 def _since(days: Array, unit: str) -> Array:
     """Days since the start of the unit."""
-    seconds = np.round(days * _DAY).astype("datetime64[s]")
-    start = seconds.astype(f"datetime64[{unit}]").astype("datetime64[D]")
-    elapsed: Array = (seconds.astype("datetime64[D]") - start).astype(np.float64)
+    moments = _moments(days)
+    start = moments.astype(f"datetime64[{unit}]").astype("datetime64[D]")
+    elapsed: Array = (moments.astype("datetime64[D]") - start).astype(np.float64)
     return elapsed
 
 

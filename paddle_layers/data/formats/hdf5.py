@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
@@ -43,7 +44,14 @@ class Hdf5Files(FileRows):
 
     def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
         self._h5py = optional_module("h5py", "h5py", "hdf5", "the source `hdf5`")
-        self._open = [self._datasets(path, wanted) for path in paths]
+        with contextlib.ExitStack() as opened:  # a file that is refused can be written again
+            self._read_structure(paths, wanted, opened)
+            opened.pop_all()
+
+    def _read_structure(
+        self, paths: Sequence[Path], wanted: Container[str] | None, opened: contextlib.ExitStack
+    ) -> None:
+        self._open = [self._datasets(path, wanted, opened) for path in paths]
         self.names = list(self._open[0])
         for path, found in zip(paths, self._open, strict=True):
             if list(found) != self.names:
@@ -60,9 +68,9 @@ class Hdf5Files(FileRows):
         dataset.unread = [name for name in self._all if name not in self.names]
         return dataset
 
-    def _datasets(self, path: Path, wanted: Container[str] | None) -> dict[str, Any]:
+    def _datasets(self, path: Path, wanted: Container[str] | None, opened: contextlib.ExitStack) -> dict[str, Any]:
         with as_data_error(f"{path} is corrupt or not an HDF5 file"):
-            file = self._h5py.File(path, "r")
+            file = opened.enter_context(self._h5py.File(path, "r"))
             self._all = sorted(file)
             found = {}
             for name in self._all:

@@ -136,7 +136,7 @@ class Decoder:
             if self.size is not None and crop is None:  # JPEG may be decoded to half the size or less: faster
                 most = 2 * max(self.size)
                 image.draft(None, (most, most))
-            flat = opaque(self._transposed(_eight_bits(image)), self._background, self._image)
+            flat = opaque(_eight_bits(self._transposed(image)), self._background, self._image)
             whole, how = flat.convert(_MODES[self.color]), self._image.Resampling
             resized = self._resized(whole, how.BILINEAR) if crop is None else self._cropped(whole, crop, name)
             pixels: Array = np.asarray(resized)

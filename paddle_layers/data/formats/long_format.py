@@ -114,7 +114,7 @@ def _times(table: TableCells, column: int, notation: str) -> NDArray[np.float64]
     words = table.words[column]
     # By the first time: 20260511 may be either.
     are_dates = bool(notation) or number_of(next(filter(None, words), "")) is None
-    times = [parsed_date(word, notation) if are_dates else number_of(word) for word in words]
+    times = [parsed_date(word, notation, utc=True) if are_dates else number_of(word) for word in words]
     for row, time in enumerate(times):
         if time is None or not np.isfinite(time):
             what = f"{words[row]!r} is not a {'date' if are_dates else 'number, as the first time is'}"

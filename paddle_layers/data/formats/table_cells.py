@@ -33,6 +33,8 @@ class TableCells(ABC):
     """The word for a cell without a value."""
     dates: Mapping[int, str] = MappingProxyType({})
     """The columns of dates, which are read as days since 1970-01-01, with their `date_format`."""
+    times: Sequence[int] = ()
+    """The columns of the times of a table in long format, which are read as words."""
     missing: frozenset[str] = frozenset()
     """Cells that count as empty."""
 

@@ -57,7 +57,7 @@ class TableColumns:
         if self._label >= 0:
             (words if settings.classes else numbers).append(self._label)
         words += self._keys
-        table.dates = dict.fromkeys(self._dates, settings.date_format)
+        table.dates, table.times = dict.fromkeys(self._dates, settings.date_format), self._keys[1:]
         gaps = {at for at in numbers if self._method(at) != "refuse"} - self._strict
         errors: dict[int, DataError] = {}
         while len(errors) < SHOWN:

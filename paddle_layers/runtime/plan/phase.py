@@ -218,6 +218,7 @@ def reserve(phases: Sequence[Phase], batch_size: int) -> None:
         schedules.append(phase.schedule(phase.loss_gradients()))
     check_capacity(planning.device, schedules)
     launches = [launch for schedule in schedules for launch in (*schedule.forward, *schedule.backward)]
+    launches += [launch for schedule in schedules for launch in planning.statistics.launches(schedule.stats)]
     planning.device.compile(launches, planning.dtype, planning.progress)
     for phase in phases:
         phase.plan(phase.loss_gradients())

@@ -28,6 +28,7 @@ from .input_data import (
     given_batches,
     held_out_source,
     load_trained,
+    sizes_of_weights,
     source_for,
     weights_file,
     words_of,
@@ -101,7 +102,7 @@ def evaluate(
     """
     from paddle_layers.runtime import Net
 
-    training, named = resolve_training(training, "evaluate")
+    training, named = resolve_training(training, "evaluate", sizes=sizes_of_weights(weights))
     file = weights_file(training, weights)
     known, losses = statistic_names(training), loss_names(training)
     network, judged, notes = _with_measures(always(selected(training, "test")), {*known.values(), *losses.values()})
@@ -164,6 +165,9 @@ def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, d
             continue
         there.add((kind, *compared))
         classes = _classes(node) if kind == MATRIX else 0
+        if kind == MATRIX and node.input_types[1].size == 1:  # its single score would be taken for a binary one
+            notes.append(f"no confusion matrix of `{node.inputs[0]}`: `{node.inputs[1]}` has a single class")
+            continue
         if classes > MOST_CLASSES:
             notes.append(
                 f"no confusion matrix of `{node.inputs[0]}`: {classes:,} classes exceed the limit of {MOST_CLASSES:,}"

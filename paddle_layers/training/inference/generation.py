@@ -20,7 +20,7 @@ from ..data_loading import learned_for
 from ..network_values import check_order, check_words, text_of
 from ..problems import TrainingError
 from ..results.result_names import selected
-from .input_data import GivenData, given_batches, load_trained, source_for, weights_file, words_of
+from .input_data import GivenData, given_batches, load_trained, sizes_of_weights, source_for, weights_file, words_of
 from .outputs import Reading, part_for, readings
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def open_generation(
     """Text generation in batches, on which `generate` is based."""
     from paddle_layers.generation.generator import Generator
 
-    training, _ = resolve_training(training, "generate")
+    training, _ = resolve_training(training, "generate", sizes=sizes_of_weights(weights))
     seed = given.get("seed")
     settings = settings_for(training, {name: value for name, value in given.items() if name != "seed"})
     file = weights_file(training, weights)

@@ -39,7 +39,7 @@ from ..data_loading import (
     split_rows,
 )
 from ..network_values import rows_and_starts
-from ..phase_data import ignored_labels, transforms_of
+from ..phase_data import ignored_labels, transforms_of, vocabulary_sizes
 from ..problems import TrainingError
 from ..results.folders import MARK, output_folder, trained_weights
 from ..results.run_files import FOLDER as RUN_FOLDER
@@ -49,6 +49,7 @@ from .outputs import target_values
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
     from paddle_layers.config.training import SourceSettings
+    from paddle_layers.config.trainingfiles import Sizes
     from paddle_layers.runtime import Net
 
 
@@ -82,6 +83,15 @@ def weights_file(training: Training, given: str | Path | None) -> Path:
         command = "" if training.file.name.startswith("<") else f", `paddle-layers train {training.file.name}`"
         raise TrainingError(f"file not found: {found}; train the network first{command}, or name a weights file")
     return found
+
+
+def sizes_of_weights(given: str | Path | None) -> Sizes:
+    """The sizes of data layers that a training file leaves to the data: by the words in the header of the weights."""
+
+    def sizes(training: Training, layers: Sequence[str]) -> dict[str, int]:
+        return vocabulary_sizes(training, layers, learned_for(weights_file(training, given))[0].words)
+
+    return sizes
 
 
 def load_trained(net: Net, training: Training, file: Path) -> str:

@@ -19,7 +19,16 @@ from paddle_layers.data.sinks.values import Values
 from ..data_loading import advised
 from ..network_values import check_order, check_words, rows_and_starts, word_of, words_of_ids
 from ..results.result_names import selected
-from .input_data import GivenData, UnknownWords, given_batches, load_trained, source_for, weights_file, words_of
+from .input_data import (
+    GivenData,
+    UnknownWords,
+    given_batches,
+    load_trained,
+    sizes_of_weights,
+    source_for,
+    weights_file,
+    words_of,
+)
 from .outputs import Reading, part_for, predicted, readings
 
 if TYPE_CHECKING:
@@ -164,7 +173,7 @@ def open_prediction(
     """Inference in batches, on which `predict` is based."""
     from paddle_layers.runtime import Net
 
-    training, _ = resolve_training(training, "predict")
+    training, _ = resolve_training(training, "predict", sizes=sizes_of_weights(weights))
     file = weights_file(training, weights)
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)

@@ -113,19 +113,23 @@ def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            # A training that is rejected before its first step leaves nothing that looks like a run.
-            if absent and not _has_results(own):
-                clear_run(folder)
-                own.remove(MARK)
-                _remove_empty(absent)
+            # A training that is rejected, also by its first batch, leaves nothing that looks like a run.
+            if absent:
+                with contextlib.suppress(OSError):  # it may have been moved; what is reported is the first error
+                    _remove_rejected(own, absent)
             raise
 
 
-def _remove_empty(folders: Sequence[Path]) -> None:
-    """Remove folders, the innermost first, up to one that is not empty."""
-    with contextlib.suppress(OSError):
-        for folder in folders:
-            folder.rmdir()
+def _remove_rejected(own: Folder, made: Sequence[Path]) -> None:
+    """Remove the folders that a training has made, unless it left weights, a checkpoint, or a line of its log."""
+    if any(own.has(name) for name in (WEIGHTS, BEST, CHECKPOINTS)):
+        return
+    if own.is_file(LOG) and len((made[0] / LOG).read_bytes().splitlines()) > 1:  # the first one has the names
+        return
+    clear_folder(made[0])
+    own.remove(MARK)
+    for folder in made:  # the innermost first, up to one that is not empty
+        folder.rmdir()
 
 
 def _refuse_links(folder: Folder) -> None:

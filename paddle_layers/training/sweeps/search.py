@@ -25,6 +25,7 @@ from paddle_layers.define.output_folders import claim
 from paddle_layers.define.standard_streams import dropping
 from paddle_layers.runtime.devices.cpu.pool import limit_threads, most_threads
 
+from ..phase_data import sizes_from_data
 from ..problems import SIGNALS, Interrupts, TrainingError
 from ..progress import LineProgress, NullProgress
 from ..results.folders import output_folder
@@ -66,10 +67,10 @@ def prepare_sweep(
 ) -> Sweep:
     """Check what is asked for, and that the folder holds nothing else. Raises `ConfigError` and `TrainingError`."""
     varied = parse_varied(vary)
-    training, _ = resolve_training(file, "sweep", plugins, settings)
+    training, _ = resolve_training(file, "sweep", plugins, settings, sizes_from_data)
     for one in varied:
         for sample in one.samples:
-            resolve_training(file, "sweep", (), (*settings, sample))
+            resolve_training(file, "sweep", (), (*settings, sample), sizes_from_data)
     folder = Path(output) if output is not None else _beside(output_folder(training, None))
     mode = _mode(training, watch, mode)
     plain = (file, tuple(vary), str(folder), watch, mode, trials, training.seed, device)
