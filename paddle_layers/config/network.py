@@ -114,10 +114,13 @@ class Network:
 
         Raises:
             ConfigError: The remaining layers are not a valid network.
+            TypeError: `stages` is not a list of names.
             ValueError: Another phase.
         """
         if phase not in ("train", "test"):
             raise ValueError(f'phase must be "train" or "test", not {phase!r}')
+        if isinstance(stages, str) or not isinstance(stages, Iterable):
+            raise TypeError(f"stages must be a list of names, such as ['deploy'], not {stages!r}")
         if not any(node.include or node.exclude for node in self._nodes):
             return self
         state = PhaseState(phase, level, frozenset(stages))

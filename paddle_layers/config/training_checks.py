@@ -11,6 +11,7 @@ from paddle_layers.define import InvalidAttributes
 from .binding.binder import Bound
 from .binding.headers import spec
 from .diagnostics.report import DiagnosticReport
+from .diagnostics.suggestions import nearest
 from .network import Network
 from .parameters import settings_of
 
@@ -80,6 +81,27 @@ def check_momenta(bound: Bound, network: Network, report: DiagnosticReport) -> N
     if own:
         message += f", but the network sets one for `{own[0]}`"
         report.add("E311", message, optimizer.place("type"))
+
+
+def check_state(bound: Bound, network: Network, report: DiagnosticReport) -> None:
+    """Warn about a stage or a level that no rule of the network asks for: a misspelled one selects other layers."""
+    rules = [rule for node in network.nodes for rule in (*node.include, *node.exclude)]
+    stages = dict.fromkeys(stage for rule in rules for stage in (*rule.stage, *rule.not_stage))
+    for item, stage in enumerate(bound.values.get("stage", ())):
+        if stage not in stages:
+            near = nearest(stage, stages)
+            help_ = f"did you mean `{near}`?" if near else "remove it, or add `include { stage: ... }` to a layer"
+            report.add("W012", f"no layer has a rule for the stage `{stage}`", bound.place("stage", item), help=help_)
+    if "level" in bound.places and all(rule.min_level is None and rule.max_level is None for rule in rules):
+        help_ = "remove it, or add `include { min_level: ... }` to a layer"
+        report.add("W012", "no layer has a rule for the level", bound.place("level"), help=help_)
+
+
+def check_clip(bound: Bound | None, report: DiagnosticReport) -> None:
+    """Check that a block for gradient clipping has a limit."""
+    if bound is not None and not bound.broken and not bound.places and not bound.meant:
+        help_ = "add `norm: 1` or `value: 1`"
+        report.add("E105", "this `clip` block has neither `norm` nor `value`", bound.start, help=help_)
 
 
 def check_monitored(callbacks: Sequence[Bound], report: DiagnosticReport) -> None:
@@ -192,6 +214,9 @@ def check_split(source: Bound, report: DiagnosticReport) -> None:
     elif "field" in given and (shared := next((name for name in ("stratify", "group") if name in given), "")):
         message = f"`{shared}` is not allowed with `field`, which already selects the samples"
         report.add("E307", message, split.place(shared), help="remove it, or write `test: 0.2` instead of `field`")
+    elif "field" in given and "seed" in given:
+        message = "`seed` is not allowed with `field`, which selects the samples without random numbers"
+        report.add("E307", message, split.place("seed"), help="remove it")
     elif "stratify" in given and "group" in given:
         message = "`stratify` and `group` are mutually exclusive"
         help_ = "`stratify` divides the samples of each value, `group` keeps them together"

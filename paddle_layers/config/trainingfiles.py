@@ -25,6 +25,7 @@ from .resolved import unsized_layers
 from .training import Training
 from .training_checks import (
     check_average,
+    check_clip,
     check_momenta,
     check_monitored,
     check_ratio,
@@ -32,6 +33,7 @@ from .training_checks import (
     check_schedules,
     check_source_name,
     check_split,
+    check_state,
     phases_of,
 )
 from .training_values import generate_of, incomplete_training, training_of
@@ -201,12 +203,14 @@ class _TrainingReader:
         check_monitored(bound.values.get("callback", ()), self.report)
         self._weights(bound.values.get("weights"))
         check_average(bound.values.get("average"), self.report)
+        check_clip(bound.values.get("clip"), self.report)
         for name in ("schedule", "momentum_schedule"):
             check_schedules(bound.values.get(name, ()), name, self.report)
         if network is not None:
             self._feeds(bound, network)
             self._params(bound, network)
             check_momenta(bound, network, self.report)
+            check_state(bound, network, self.report)
             self._generate(bound.values.get("generate"), network)
         # Every check above has run by now: each works on the fields that are valid, so that one run shows all errors.
         files = (self.base, self.network_path, self.report.source)
@@ -351,8 +355,13 @@ class _TrainingReader:
                 self.report.add("W005", f"{what}, but the only {phase} is at the end", callback.start, help=help_)
 
     def _feeds(self, bound: Bound, network: Network) -> None:
+        first: dict[str, int] = {}
         for feed in bound.values.get("feed", ()):
-            self._data_layer(feed.values.get("input"), feed.place("input"), network)
+            name = feed.values.get("input")
+            self._data_layer(name, feed.place("input"), network)
+            if isinstance(name, str) and first.setdefault(name, feed.start) != feed.start:
+                note = self.report.note("the other one is here", first[name])
+                self.report.add("E305", f"`{name}` is fed twice", feed.place("input"), help="remove one", notes=(note,))
 
     def _data_layer(self, name: object, place: int, network: Network) -> None:
         known = [output for node in network.nodes if not node.definition.inputs for output in node.output_names]

@@ -65,6 +65,8 @@ class Dataset:
         word_fields: frozenset[str] | None = None,
         targets: frozenset[str] = frozenset(),
     ) -> None:
+        if not isinstance(arrays, Mapping):
+            raise DataError(f"{origin} must be a dict of arrays by field, not {brief(arrays)}")
         self.bad, self.note, self.targets = dict(bad or {}), note, targets
         self.origin, self.remedies, self.blocks = origin, dict(remedies or {}), blocks
         self.shape_remedies: dict[str, str] = {}
@@ -211,6 +213,7 @@ class Dataset:
             The batches, as `Net.forward` takes them.
 
         Raises:
+            TypeError: `batch_size` or `seed` is not an integer.
             ValueError: `batch_size` is not positive, or a field has words, which have no ids yet.
 
         Example::
@@ -218,6 +221,9 @@ class Dataset:
             for batch in data.batches(32, seed=epoch):
                 net.forward(batch)
         """
+        for name, value in (("batch_size", batch_size), ("seed", 0 if seed is None else seed)):
+            if not hasattr(value, "__index__"):
+                raise TypeError(f"`{name}` must be an integer, not {brief(value)}")
         if batch_size < 1:
             raise ValueError(f"`batch_size` is {batch_size}, expected at least 1")
         if self.raw:

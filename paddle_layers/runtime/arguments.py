@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import os
 from collections.abc import Collection, Container, Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 from paddle_layers.define import Type
@@ -11,14 +14,17 @@ from paddle_layers.define.errors import brief, suggestion
 from paddle_layers.define.name_patterns import check_names, listed
 
 
-def check_arguments(network: Any, dtype: str, seed: Any, batch_size: Any) -> None:
+def check_arguments(network: Any, device: Any, dtype: str, seed: Any, batch_size: Any, level: Any) -> None:
     """Raises `TypeError` for a wrong type of argument, `ValueError` for a value out of range."""
+    if not hasattr(device, "compile") and not isinstance(device, str):
+        raise TypeError(f'device must be "cpu", "cuda" or "auto", not {brief(device)}')
     if not hasattr(network, "select"):
         meant = f": write Net(load({network!r}))" if isinstance(network, str) else ""
         raise TypeError(f"network must be the result of `load` or `Network`, not {brief(network)}{meant}")
     if dtype not in ("float32", "float64"):
         raise ValueError(f'dtype must be "float32" or "float64", not {brief(dtype)}')
     check_count("seed", seed, 0)
+    check_count("level", level, ANY)
     if batch_size is not None:
         check_count("batch_size", batch_size, 1)
 
@@ -65,8 +71,32 @@ def check_divisors(divisors: Any, losses: Collection[str]) -> Mapping[str, float
             raise ValueError(f"divisors: the network has no loss `{name}`{known}")
         if isinstance(divisor, str) or not hasattr(divisor, "__float__"):
             raise TypeError(f"the divisor of `{name}` must be a number, not {brief(divisor)}")
+        if not 0 <= float(divisor) < math.inf:
+            raise ValueError(f"the divisor of `{name}` is {divisor}, must be a finite number >= 0")
     found: Mapping[str, float] = divisors
     return found
+
+
+def next_step(before: int, given: Any) -> int:
+    """The number of a pass: the given one, or that after the last pass. Raises `TypeError`."""
+    if given is None:
+        return before + 1
+    check_count("step", given, ANY)
+    return operator.index(given)
+
+
+def check_weights_path(path: Any) -> None:
+    """Raises `TypeError` for a path of another type, `ValueError` for the extension of a file of another format."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"path must be a string or a Path, not {brief(path)}")
+    if Path(path).suffix.lower() in _OTHER_FORMATS:
+        raise ValueError(f"{path}: weights are saved as safetensors; use the extension .safetensors")
+
+
+ANY = -(2**63)
+"""The smallest integer that kernels can have."""
+_OTHER_FORMATS = {".pt", ".pth", ".bin", ".npz", ".npy", ".h5", ".hdf5", ".pkl", ".onnx", ".caffemodel", ".json"}
+"""Extensions by which `load`, and other programs, would take a file of weights for another format."""
 
 
 def check_count(name: str, value: Any, least: int) -> None:
@@ -74,7 +104,8 @@ def check_count(name: str, value: Any, least: int) -> None:
     try:
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} must be an integer >= {least}, not {brief(value)}") from None
+        limit = f" >= {least}" if least > ANY else ""
+        raise TypeError(f"{name} must be an integer{limit}, not {brief(value)}") from None
     if not least <= number < 2**63:
         raise ValueError(f"{name} must be an integer from {least} to 2**63 - 1, not {number}")
 

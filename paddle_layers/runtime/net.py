@@ -80,7 +80,7 @@ class Net(PassResults, PassEffects):
         stages: Iterable[str] = (),
         gradient_memory: Allocator | None = None,
     ) -> None:
-        arguments.check_arguments(network, dtype, seed, batch_size)
+        arguments.check_arguments(network, device, dtype, seed, batch_size, level)
         self.target = open_device(device) if isinstance(device, str) else device
         self.network, self.device, self.dtype, self.seed = network, self.target.name, dtype, seed
         self.carried = CarriedRows(network)
@@ -176,7 +176,8 @@ class Net(PassResults, PassEffects):
         batch = Batch(chosen.graph, feeds, self.dtype)
         if phase == "train":
             batch.copy_arrays(self._feeds)
-            self._step = self._step + 1 if step is None else step
+        if phase == "train" or step is not None:
+            self._step = arguments.next_step(self._step, step)
         prepare_entries(batch, chosen.graph, self._key)
         chosen.select(batch.of)
         if batch.reserve(chosen.graph):
@@ -245,12 +246,13 @@ class Net(PassResults, PassEffects):
             FeedError: A feed does not fit the network.
         """
         phase, kept = self._phases["train"], self._step
+        arguments.check_feeds(feeds, phase.graph.feeds)
         feeds = self.carried.feed("train", phase.graph, feeds, self.dtype)
         self._last = None
         if (graph := graph_for(phase, feeds, self.arena, self.carried)) is not None:
             self._forget(phase)
             phase.graph = graph
-        self._step = self._step + 1 if step is None else step
+        self._step = arguments.next_step(self._step, step)
         try:
             return batch_divisors(phase, Batch(phase.graph, feeds, self.dtype), self._key)
         finally:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, NamedTuple, NoReturn, ParamSpec, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
@@ -56,6 +56,10 @@ class NetWeights:
     _forms: Forms
     """Forms of the parameters in PyTorch."""
 
+    def __reduce_ex__(self, _: object) -> NoReturn:
+        """A copy would share the buffers, so that its passes would change the results of this net."""
+        raise TypeError("a net cannot be copied or pickled: create another `Net(net.network)`, and load saved weights")
+
     @property
     def parameters(self) -> dict[str, Parameter]:
         """Trained and frozen parameters by name (`conv1.weight`)."""
@@ -73,8 +77,11 @@ class NetWeights:
 
         Raises:
             SaveError: The file cannot be written.
+            TypeError: The path is neither a string nor a `Path`.
+            ValueError: The path has the extension of another format, such as `.pt`.
             WeightsError: A layer has no equivalent in PyTorch.
         """
+        arguments.check_weights_path(path)
         save_weights(str(path), self.arena, self._forms, rename=rename or {}, layout=layout)
 
     @one_at_a_time

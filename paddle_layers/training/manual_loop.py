@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
 from paddle_layers.define.errors import brief
+from paddle_layers.runtime.arguments import check_count
 from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_tensors, write_tensors
 from paddle_layers.runtime.net import Net
 from paddle_layers.runtime.optimise.finite import NonFiniteGradients
@@ -39,7 +41,8 @@ class Schedule:
     Raises:
         UnknownName: No such schedule.
         InvalidAttributes: Attributes are missing, unknown or out of range.
-        TypeError: The number of steps is missing.
+        TypeError: The number of steps is missing, or an argument is not a number.
+        ValueError: The number of steps is not positive.
 
     Example:
         >>> schedule = pl.Schedule("step", learning_rate=0.1, steps=100, every=50)
@@ -67,7 +70,8 @@ class Schedule:
         length = steps if training_steps is None else training_steps
         if length is None:
             raise TypeError(f"schedule `{name}` depends on the length of the training: set training_steps")
-        self.learning_rate, self.steps = learning_rate, length
+        check_count("the number of steps", length, 1)
+        self.learning_rate, self.steps = _number("learning_rate", learning_rate), length
 
     def rate(self, step: int) -> float:
         """Learning rate of a step.
@@ -80,7 +84,10 @@ class Schedule:
 
         Raises:
             TrainingError: It is infinite or NaN.
+            TypeError: The step is not an integer.
+            ValueError: The step is negative.
         """
+        check_count("step", step, 0)
         return rate_at(self._schedule, self.learning_rate, step, self.steps)
 
 
@@ -101,7 +108,7 @@ class Optimizer:
     Raises:
         UnknownName: No such optimizer or regularizer.
         InvalidAttributes: Attributes are unknown or out of range.
-        TypeError: `net` is not a `Net`, or the learning rate is among `settings`.
+        TypeError: `net` is not a `Net`, the learning rate is among `settings`, or an argument has the wrong type.
         ValueError: `clip_norm` or `clip_value` is not above 0.
 
     Example::
@@ -126,6 +133,8 @@ class Optimizer:
             raise TypeError(f"expected a Net, got {brief(net)}: write Optimizer(Net(network), {brief(name)})")
         if {"learning_rate", "lr"} & settings.keys():
             raise TypeError("the learning rate is an argument of each step: write optimizer.step(learning_rate)")
+        if net.closed:
+            raise RuntimeError("this net is closed; create a new one, or use it inside its `with` block")
         self.name, self.steps, self._net = name, 0, net
         self._passes = 0  # of the net when the parameters were last updated
         definition = registries["optimizer"][name]
@@ -144,13 +153,14 @@ class Optimizer:
             learning_rate: Learning rate of this step, >= 0.
 
         Raises:
+            TypeError: The learning rate is not a number.
             ValueError: The learning rate is negative, infinite or NaN.
             RuntimeError: There was no backward pass since the last step, another thread ran it, or an interrupt ended
                 it.
             TrainingError: A gradient contains NaN or infinity; parameters and states of the optimizer are unchanged,
                 so the loop may continue with the next batch.
         """
-        rate = float(learning_rate)
+        rate = _number("learning_rate", learning_rate)
         if not 0 <= rate < math.inf:
             raise ValueError(f"learning_rate is {rate:g}, must be a finite number >= 0")
         self._net.arena.gradient_owner.check()
@@ -212,12 +222,22 @@ class Optimizer:
 def _penalty(given: Regularizer | None) -> ComponentSettings | None:
     if given is None:
         return None
-    name, settings = (given, {}) if isinstance(given, str) else given
+    if isinstance(given, str):
+        given = given, {}
+    if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
+        raise TypeError(f'regularizer must be a name or a pair, ("l2", {{"rate": 1e-4}}), not {brief(given)}')
+    name, settings = given
     definition = registries["regularizer"][name]
     return ComponentSettings(definition, definition.bind(settings))
 
 
 def _limit(name: str, value: float | None) -> float | None:
-    if value is not None and not value > 0:
+    if value is not None and not _number(name, value) > 0:
         raise ValueError(f"{name} is {value}, must be > 0")
     return value
+
+
+def _number(name: str, value: Any) -> float:
+    if isinstance(value, (str, bool)) or not hasattr(value, "__float__") or getattr(value, "shape", ()):
+        raise TypeError(f"{name} must be a number, not {brief(value)}")
+    return float(value)

@@ -141,6 +141,13 @@ def run_training(
     """As `train`, in one of the processes `ranks`, which is `together` with the others; the report is not printed."""
     if options.resume and options.weights is not None:
         raise TrainingError("`resume` restores the weights of a checkpoint: remove `weights`")
+    if options.resume and options.overwrite:
+        raise TrainingError("`resume` continues the training that `overwrite` would replace: remove one of them")
+    if isinstance(options.settings, str):
+        raise TypeError(f"settings must be a list of strings: write [{options.settings!r}]")
+    fields = {str(setting).partition("=")[0] for setting in options.settings}
+    if both := [name for name in (one.partition("=")[0] for one in options.fields()) if name in fields]:
+        raise TrainingError(f"`{both[0]}` is set twice, by an option and by `settings` (--set): remove one of them")
     check_callbacks(options.callbacks)
     check_phases(options.datasets)
     datasets, sizes = dict(options.datasets), dict[str, int]()

@@ -393,6 +393,7 @@ def test_check_says_what_is_wrong(run: Run, tmp_path: Path) -> None:
     assert "1 of 2 layers failed" in result.stderr
     assert "relu: passed" in result.stdout
     assert "did you mean `relu`" in run("check", "rellu", status=1).stderr
+    assert "`adam` is of kind optimizer" in run("check", "adam", "--property", "gradients", status=2).stderr
     result = run("check", "flatten", "--property", "tuned kernels", "--fast")
     assert result.stdout == "flatten: skipped (no check for --property)\n"
 

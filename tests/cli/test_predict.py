@@ -303,3 +303,22 @@ def test_the_command_that_is_advised_names_the_plugins(tmp_path):
     done = run("train", path, "--output", output, "--plugins", tmp_path / "my plugin.py")
     weights = output / "weights.safetensors"
     assert f"paddle-layers predict {path} --plugins '{tmp_path}/my plugin.py' --weights {weights}\n" in done.output
+
+
+def test_a_dictionary_that_names_nothing_is_refused(tmp_path):
+    """Of numbers, it would be ignored."""
+    text = """
+    net {
+      layer { name: "x" type: "data" data { shape: 2 } }
+      layer { name: "t" type: "data" data { shape: 1 } }
+      layer { name: "y" type: "fc" input: "x" fc { size: 1 } }
+      layer { name: "cost" type: "square_error" input: "y" input: "t" }
+    }
+    optimizer { type: "sgd" learning_rate: 0.1 } steps: 1
+    """
+    data = {"x": np.zeros((2, 2)), "t": np.zeros((2, 1))}
+    weights = pl.train(text, datasets={"train": data}, output=tmp_path / "out").weights
+    (tmp_path / "words.txt").write_text("a\n")
+    for use, message in ((pl.predict, "`y` has neither; remove it"), (pl.evaluate, "there is none; remove it")):
+        with pytest.raises(TrainingError, match=message):
+            use(text, data, weights=weights, dictionary=tmp_path / "words.txt")

@@ -26,6 +26,7 @@ FAULTS = {
     "56_three_faults_in_a_step": 3,
     "60d_rename_by_old_and_new": 2,
     "train_47_attributes_beside_their_type": 4,
+    "train_52_stage_without_a_rule": 2,
 }
 """Files with more faults than one."""
 

@@ -1,5 +1,7 @@
 """Calls from Python with arguments of the wrong kind: one line that says what to write."""
 
+import copy
+import pickle
 import re
 
 import numpy as np
@@ -8,8 +10,10 @@ import pytest
 import paddle_layers as pl
 from paddle_layers import nn
 from paddle_layers.config import ConfigWarning
+from paddle_layers.data import DataError
 from paddle_layers.define.errors import InvalidAttributes
 from paddle_layers.runtime import DeviceError, FeedError
+from paddle_layers.training import TrainingError
 from paddle_layers.training.optimizers import Sgd
 from paddle_layers.training.regularizers import L2
 
@@ -47,6 +51,9 @@ def says(message, call, kind):
         (lambda n: pl.Net(n, batch_size=0), ValueError, "batch_size must be an integer from 1 to 2**63 - 1, not 0"),
         (lambda n: pl.Net(n, seed=-1), ValueError, "seed must be an integer from 0 to 2**63 - 1, not -1"),
         (lambda n: pl.Net(n, seed=0.5), TypeError, "seed must be an integer >= 0, not 0.5"),
+        (lambda n: pl.Net(n, level="2"), TypeError, "level must be an integer, not '2'"),
+        (lambda n: pl.Net(n, device=None), TypeError, 'device must be "cpu", "cuda" or "auto", not None'),
+        (lambda n: pl.Net(n, stages="deploy"), TypeError, "stages must be a list of names, such as ['deploy'], not 'd"),
         (lambda n: pl.Net(n, dtype="float16"), ValueError, 'must be "float32" or "float64", not \'float16\''),
         (
             lambda n: pl.Net(n, dtype=np.float32),
@@ -79,6 +86,47 @@ def test_nets(net, call, kind, message):
 )  # fmt: skip
 def test_calls(call, kind, message):
     says(message, call, kind)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda n: n.forward({"x": X, "label": Y}, step=1.5), TypeError, "step must be an integer, not 1.5"),
+        (lambda n: n.divisors(X), TypeError, "feeds must be a dict of arrays by data layer"),
+        (lambda n: n.divisors({"x": X, "label": Y}, step="2"), TypeError, "step must be an integer, not '2'"),
+        (lambda n: n.backward(divisors={"cost": float("nan")}), ValueError, "the divisor of `cost` is nan, must be"),
+        (lambda n: n.save("w.pt"), ValueError, "w.pt: weights are saved as safetensors; use the ext"),
+        (lambda n: n.save(5), TypeError, "path must be a string or a Path, not 5"),
+        (copy.copy, TypeError, "a net cannot be copied or pickled: create another `Net(net.network)`"),
+        (copy.deepcopy, TypeError, "a net cannot be copied or pickled"),
+        (pickle.dumps, TypeError, "a net cannot be copied or pickled"),
+        (lambda n: copy.copy(n.parameters["scores.bias"]), TypeError, "copy its value, `parameter.value.copy()`"),
+        (lambda n: pl.Optimizer(n, None), TypeError, "the name of the optimizer must be a string, not None"),
+        (lambda n: pl.Optimizer(n, "sgd", clip_norm="1"), TypeError, "clip_norm must be a number, not '1'"),
+        (lambda n: pl.Optimizer(n, "sgd", regularizer=("l2", 0.1)), TypeError, 'a pair, ("l2", {"rate": 1e-4}), not'),
+        (lambda n: pl.Optimizer(n, "sgd").step("0.1"), TypeError, "learning_rate must be a number, not '0.1'"),
+        (lambda n: pl.Optimizer(n, "sgd").step(X[0]), TypeError, "learning_rate must be a number, not a ndarray"),
+        (lambda _: pl.Schedule("cosine", learning_rate="1", steps=3), TypeError, "must be a number, not '1'"),
+        (lambda _: pl.Schedule("poly", learning_rate=1, steps=0), ValueError, "the number of steps must be an integer f"),
+        (lambda _: pl.Schedule("poly", learning_rate=1, steps=3).rate(-1), ValueError, "step must be an integer from 0"),
+        (lambda _: pl.Dataset([X, Y]), DataError, "the data must be a dict of arrays by field, not a list"),
+        (lambda _: pl.Dataset({"x": X}).batches(2.5), TypeError, "`batch_size` must be an integer, not 2.5"),
+        (lambda _: pl.predict("t", {"x": X}, values="s"), TypeError, "must be a list of names: write values=['s']"),
+        (lambda _: pl.train("t", settings="steps=3"), TypeError, "must be a list of strings: write ['steps=3']"),
+        (
+            lambda _: pl.train("t", seed=1, settings=["seed=2"]), TrainingError,
+            "`seed` is set twice, by an option and by `settings` (--set): remove one of them",
+        ),
+        (
+            lambda _: pl.train("t", resume=True, overwrite=True), TrainingError,
+            "`resume` continues the training that `overwrite` would replace: remove one of them",
+        ),
+    ],
+)  # fmt: skip
+def test_nothing_is_guessed_or_ignored(net, call, kind, message):
+    """Of these, some were converted, some ignored, and copies of a net changed the results of the net."""
+    says(message, lambda: call(net), kind)
+    net.forward({"x": X, "label": Y})  # what a pass leaves, for the next test
 
 
 class Watcher:
@@ -232,6 +280,7 @@ def test_a_closed_net_says_so():
     closed.close()
     says("this net is closed", lambda: closed.forward({"x": X, "label": Y}), RuntimeError)
     says("this net is closed", closed.backward, RuntimeError)
+    says("this net is closed", lambda: pl.Optimizer(closed, "sgd"), RuntimeError)
 
 
 def test_labels_and_gradients_say_what_to_write(net):

@@ -343,6 +343,7 @@ def test_the_command(tmp_path):
     assert invoke(model, "-o", out).exit_code == 2
     assert invoke(mean, "--weights", model, "-o", out).exit_code == 2
     assert invoke(net, "-o", out, "--shape", "x=0x3").exit_code == 2
+    assert "given twice for x" in invoke(net, "-o", out, "--shape", "x=3", "--shape", "x=4").stderr
     assert "not found" in invoke(tmp_path / "none.prototxt", "-o", out, "--overwrite").stderr
     wrong = invoke(net, "--weights", mean, "-o", tmp_path / "third")
     assert (wrong.exit_code, wrong.stderr.count("\n")) == (1, 1)

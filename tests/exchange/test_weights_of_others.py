@@ -306,6 +306,7 @@ def test_the_command_writes_ours_and_theirs(tmp_path, monkeypatch):
     assert "already exists" in run(*given, "--from", "torch", status=1)
     for wrong, message in [
         (("--rename", "a"), "expected OLD=NEW"),
+        (("--rename", "a.0.*=fc2.*"), "--rename is given twice for a.0.*; remove one of them"),
         (("-o", "w.pth"), "unsupported extension; expected .safetensors"),
         (("--from", "torch", "--to", "torch"), "exclude each other"),
     ]:

@@ -89,6 +89,7 @@ def test_files_are_written_whole_and_never_over_another() -> None:
 def test_what_is_drawn_depends_on_the_seed() -> None:
     given = ("train.textproto", "topics.npz", "--temperature", 3, "--results", 4)
     assert run(*given, "--seed", 1).stdout == run(*given, "--seed", 1).stdout != run(*given, "--seed", 2).stdout
+    assert "`seed` is for sampling" in run("train.textproto", "topics.npz", "--seed", 1, status=1).stderr
     best = run("train.textproto", "topics.npz", "--temperature", 3, "--top-k", 1).stdout
     assert best == run("train.textproto", "topics.npz", "--beam-size", 1).stdout
 

@@ -9,6 +9,7 @@ import pytest
 import scipy.sparse
 
 import paddle_layers as pl
+from paddle_layers.config.parameters import learning_names
 from paddle_layers.define import registries
 from paddle_layers.kernels.constants import MAX_CHUNKS
 from paddle_layers.kernels.primitives.microkernels import rounded
@@ -122,6 +123,20 @@ def test_shared_parameters_add_their_gradients():
     np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-9)
 
 
+def test_the_settings_of_a_shared_parameter_may_be_in_any_of_its_layers():
+    text = """
+    layer { name: "x" type: "data" data { shape: 4 } }
+    layer { name: "a" type: "fc" input: "x" fc { size: 4 } param { of: "weight" share: "w" } }
+    layer { name: "b" type: "fc" input: "a" fc { size: 4 }
+            param { of: "weight" share: "w" frozen: true init { type: "constant" constant { value: 3 } } } }
+    """
+    with pl.Net(network := pl.loads(text)) as net:
+        weight = net.parameters["a.weight"]
+        assert (weight.value == 3).all()
+        assert not weight.trained
+        assert learning_names(network) == ["a.bias", "b.bias"]
+
+
 def test_loss_weights_add_up_and_seed_the_gradients():
     text = (FAN_OUT + COST.replace('"cost"', '"second"')).replace(
         'input: "label" }', 'input: "label" loss_weight: 0.5 }'
@@ -215,6 +230,15 @@ def test_random_layers_depend_on_seed_and_step_only():
             found.append(net.loss)
     assert found[0] == found[1]
     assert len(set(found)) == 3
+
+
+def test_a_pass_of_the_test_phase_samples_by_its_step():
+    text = 'layer { name: "p" type: "data" data { shape: 4 } } layer { name: "s" type: "sampling_id" input: "p" }'
+    with pl.Net(pl.loads(text)) as net:
+        feeds = {"p": np.full((50, 4), 0.25)}
+        first, again, other = (net.forward(feeds, "test", step=step)["s"] for step in (3, 3, 4))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
 
 
 def test_states_move_while_training_only():

@@ -70,6 +70,8 @@ def test_fields_and_results_are_checked_before_the_first_trial(folder):
         in sweep("--vary", RATE, "--watch", "accuracy", "--mode", "min", status=1).stderr
     )
     assert "missing --vary: write FIELD=LOW..HIGH" in sweep(status=1).stderr
+    both = sweep("--vary", RATE, "--set", "optimizer.learning_rate=1", status=1).stderr
+    assert "--vary and --set both set `optimizer.learning_rate`" in both
     assert not (folder / "out-sweep").exists()
 
 

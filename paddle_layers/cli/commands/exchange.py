@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ONNX, CAFFE, MEAN, MODEL = ".onnx", (".prototxt", ".pbtxt", ".txt"), ".binaryproto", ".caffemodel"
 OVERWRITE = "add --overwrite to replace it"
+V = TypeVar("V")
 
 
 @click.command()
@@ -78,7 +79,7 @@ def import_(
     Lists everything that is unsupported and then writes nothing. ONNX models require onnx: pip install
     'paddle-layers[onnx]'.
     """
-    given = dict(map(_shape, shapes))
+    given = _once("--shape", map(_shape, shapes))
     onnx = _ending(file) == ONNX
     if no_verify and not onnx:
         raise click.UsageError(f"--no-verify is only for ONNX; remove it for {file}")
@@ -175,7 +176,7 @@ def weights(
         raise click.UsageError("--from torch and --to torch exclude each other: nothing would change")
     if Path(output).suffix.lower() != ".safetensors":
         raise click.UsageError(f"{output}: unsupported extension; expected .safetensors")
-    names = dict(map(_renamed, rename))
+    names = _once("--rename", map(_renamed, rename))
     if not overwrite:
         check_new(Path(output), OVERWRITE)
     from paddle_layers.exchange.weights import convert_weights
@@ -184,6 +185,16 @@ def weights(
         file, source, output, origin=origin, target=target or "paddle_layers", rename=names, leave_out=leave_out
     ):
         echo(line, err=True)
+
+
+def _once(option: str, pairs: Iterable[tuple[str, V]]) -> dict[str, V]:
+    """The values by name; a second one for a name would silently replace the first."""
+    found: dict[str, V] = {}
+    for name, value in pairs:
+        if name in found:
+            raise click.UsageError(f"{option} is given twice for {name}; remove one of them")
+        found[name] = value
+    return found
 
 
 def _renamed(text: str) -> tuple[str, str]:

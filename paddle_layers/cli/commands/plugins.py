@@ -87,6 +87,9 @@ def check(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> No
     registry = registries["layer"]
     components = [(name, kind) for name in names if name not in registry and (kind := _kind_of(name))]
     known = {name for name, _ in components}
+    if components and (properties or fast):
+        name, kind = components[0]
+        raise click.UsageError(f"--property and --fast are for layers, but `{name}` is of kind {kind}; remove them")
     wanted = [registry[name].name for name in names if name not in known]
     wanted = wanted if names else list(registry)
     broken = _check_components(components)

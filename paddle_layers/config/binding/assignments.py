@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 from paddle_layers.define import Attributes, Definition
 
@@ -164,6 +164,14 @@ class ParamSettings:
     momentum: float | None = None
     max_norm: float | None = None
     prune: float | None = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        """The settings that are not the defaults, comparable; without the name for weight sharing."""
+        found = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "share"}
+        changed = {field.name for field in fields(self) if found.get(field.name) != field.default}
+        init = {"init": (self.init[0], self.init[1].as_dict())} if self.init is not None else {}
+        return {name: value for name, value in found.items() if name in changed} | init
 
 
 class PhaseState(NamedTuple):

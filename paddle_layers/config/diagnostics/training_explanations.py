@@ -36,7 +36,7 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E305": Explanation(
         "Unknown data layer",
-        "`feed` and `transform` name a data layer of the network.",
+        "`feed` and `transform` name a data layer of the network. A data layer has at most one `feed`.",
         NET + OPTIMIZER + SOURCE + 'epochs: 1\nfeed { input: "y" field: "pixels" }',
         NET + OPTIMIZER + SOURCE + 'epochs: 1\nfeed { input: "x" field: "pixels" }',
         "training",
@@ -158,6 +158,14 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         "every: ... }`; without it, the only test is at the end.",
         NET_WITH_FC + OPTIMIZER + SOURCE + TESTED + 'epochs: 1\ncallback { type: "early_stop" }',
         NET_WITH_FC + OPTIMIZER + SOURCE + TESTED + 'epochs: 1\ntest { every: 5 }\ncallback { type: "early_stop" }',
+        "training",
+    ),
+    "W012": Explanation(
+        "A stage or level without a rule",
+        "`stage` and `level` of a training file select layers by their `include` and `exclude` rules. One that no rule "
+        "names selects nothing; it may be misspelled.",
+        NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nstage: "deploy"',
+        NET_WITH_FC + OPTIMIZER + SOURCE + "epochs: 1",
         "training",
     ),
     "W011": Explanation(

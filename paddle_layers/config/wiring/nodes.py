@@ -230,7 +230,10 @@ def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
 
 
 def all_settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSettings]:
-    """The settings of every parameter of some layers by name (`conv1.weight`), including nested ones."""
+    """The settings of every parameter of some layers by name (`conv1.weight`), including nested ones.
+
+    A shared parameter has the settings of the layer that has some, by all of its names.
+    """
     found: dict[str, ParamSettings] = {}
     for node in nodes:
         own = f"{prefix}{node.name}."
@@ -238,7 +241,8 @@ def all_settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSett
             found |= all_settings(node.inside.nodes, own)
             continue
         found |= {own + name: settings for name, settings in own_settings(node)}
-    return found
+    shared = {one.share: one for one in found.values() if one.share is not None and one.given} if not prefix else {}
+    return {name: shared.get(one.share, one) for name, one in found.items()} if shared else found
 
 
 def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:

@@ -27,27 +27,34 @@ def check_shared(
     report: DiagnosticReport,
     seen: set[tuple[str, int, int]],
 ) -> None:
-    """Compare the shapes of parameters with the same `share` name; the first mismatch of each is reported."""
+    """Compare parameters with the same `share` name: shapes and settings; the first mismatch of each is reported.
+
+    One of them may have the settings of all, in any layer: a second, different one would have no effect.
+    """
     for index, node in found.items():
         for name, settings in node.params.items():
             if settings.share is None:
                 continue
             shape = parameter_shape(node, name)
             other, other_name, other_shape = first.setdefault(settings.share, (node, name, shape))
-            if shape == other_shape:
+            given, others = settings.given, other.params[other_name].given
+            if given and not others:
+                first[settings.share] = node, name, shape
+            if shape == other_shape and (not given or not others or given == others):
                 continue
             start = drafts[index].param_place(name, "share")
             if ("E212", start, 0) in seen:
                 continue
             seen.add(("E212", start, 0))
-            report.add(
-                "E212",
-                f"shared parameter `{settings.share}` has shape {shape_text(shape)} as `{name}` of layer `{node.name}`"
-                f", but {shape_text(other_shape)} as `{other_name}` of layer `{other.name}`",
-                start,
-                help="shared parameters must have the same shape",
-                notes=(report.note(f"layer `{other.name}` is here", other.span[0]),),
-            )
+            here, there = f"as `{name}` of layer `{node.name}`", f"as `{other_name}` of layer `{other.name}`"
+            message = f"shared parameter `{settings.share}` has shape {shape_text(shape)} {here}, but "
+            message, help_ = f"{message}{shape_text(other_shape)} {there}", "shared parameters must have the same shape"
+            if shape == other_shape:
+                odd = next(one for one in (*given, *others) if given.get(one) != others.get(one))
+                message = f"shared parameter `{settings.share}` has another `{odd}` {here} than {there}"
+                help_ = "write the settings in one of the layers, or the same in both"
+            notes = (report.note(f"layer `{other.name}` is here", other.span[0]),)
+            report.add("E212", message, start, help=help_, notes=notes)
 
 
 def parameter_shape(node: Node, name: str) -> tuple[int, ...]:

@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ..errors import UnknownName
+from ..errors import UnknownName, brief
 from .definition import LOADING, Definition
 
 LIBRARY = "paddle_layers."
@@ -109,6 +109,8 @@ class Registry:
         return found
 
     def __getitem__(self, name: str) -> Any:
+        if not isinstance(name, str):
+            raise TypeError(f"the name of the {self.kind} must be a string, not {brief(name)}")
         found = self.get(name)
         if found is None:
             hints = filter(None, (hint(self.kind, name) for hint in HINTS))

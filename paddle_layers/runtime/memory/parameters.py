@@ -6,7 +6,7 @@ import math
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -165,6 +165,10 @@ class Parameter:
         if self.before_read is not None:
             self.before_read(rows)
 
+    def __reduce_ex__(self, _: object) -> NoReturn:
+        """A copy would share the memory, and change with the parameter."""
+        raise TypeError(f"`{self.name}` cannot be copied: copy its value, `parameter.value.copy()`")
+
     def address(self, part: str) -> int:
         """Device address of an array.
 
@@ -291,11 +295,13 @@ class ParameterSet:
         if found is not None:
             if found.shape != shape:
                 raise ShapeError(f"parameter `{name}` requires shape {shape}, but `{found.name}` has {found.shape}")
+            # The layer with the settings of a shared parameter need not be the first one.
+            if share is not None and settings.given and found.settings is not None and not found.settings.given:
+                found.settings, found.trained = settings, _is_trained(field, settings)
             return found
         if self._complete:  # a batch of other sizes
             raise ShapeError(f"it requires the parameter `{name}`, which this net does not have")
-        # A rate of 0 is the same as frozen: no gradient is computed, and the optimizer has no state for it.
-        trained = isinstance(field, Param) and not (settings is not None and (settings.frozen or settings.lr_mult == 0))
+        trained = _is_trained(field, settings)
         made = self.by_name[name] = Parameter(name, shape, trained, settings, field, layer, self.dtype)
         made.changes, made.gradient_owner = self.changes, self.gradient_owner
         if share is not None:
@@ -364,6 +370,11 @@ class ParameterSet:
         others = {"value": device.allocate(_lay_out(fixed, itemsize))}
         for parameter in self.by_name.values():
             parameter.blocks = trained if parameter.trained else others
+
+
+def _is_trained(field: Param | State, settings: Any) -> bool:
+    # A rate of 0 is the same as frozen: no gradient is computed, and the optimizer has no state for it.
+    return isinstance(field, Param) and not (settings is not None and (settings.frozen or settings.lr_mult == 0))
 
 
 def _lay_out(parameters: list[Parameter], itemsize: int) -> int:

@@ -112,6 +112,7 @@ class Updater:
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Restores `saved`, after the parameters have been loaded."""
+        self.catch_up()  # with the states before: pending steps of the present optimizer are those of the old ones
         self._begun = True
         for name, flat in self._fixed().items():
             flat.write(arrays[name])

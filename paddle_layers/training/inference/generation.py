@@ -145,6 +145,10 @@ def open_generation(
     training, _ = resolve_training(training, "generate", sizes=sizes_of_weights(weights))
     seed = given.get("seed")
     settings = settings_for(training, {name: value for name, value in given.items() if name != "seed"})
+    if seed is not None and settings.temperature is None:
+        raise TrainingError(
+            "`seed` is for sampling, and beam search is not random: add `temperature`, or remove `seed`"
+        )
     file = weights_file(training, weights)
     whole = selected(training, "test")
     scores, reading = _scores(whole, settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +15,11 @@ from paddle_layers.config.training_builder import resolve_training
 from paddle_layers.data.columns import joined_starts
 from paddle_layers.data.formats.tokenizers import read_words
 from paddle_layers.data.sinks.values import Values
+from paddle_layers.define.name_patterns import listed
 
 from ..data_loading import advised
 from ..network_values import check_order, check_words, rows_and_starts, word_of, words_of_ids
+from ..problems import TrainingError
 from ..results.result_names import selected
 from .input_data import (
     GivenData,
@@ -32,7 +34,7 @@ from .input_data import (
 from .outputs import Reading, part_for, predicted, readings
 
 if TYPE_CHECKING:
-    from paddle_layers.config import Training
+    from paddle_layers.config import Network, Training
     from paddle_layers.data import Batches
     from paddle_layers.runtime import Net
 
@@ -173,6 +175,8 @@ def open_prediction(
     """Inference in batches, on which `predict` is based."""
     from paddle_layers.runtime import Net
 
+    if isinstance(values, str):
+        raise TypeError(f"values must be a list of names: write values=[{values!r}]")
     training, _ = resolve_training(training, "predict", sizes=sizes_of_weights(weights))
     file = weights_file(training, weights)
     whole = selected(training, "test")
@@ -181,6 +185,8 @@ def open_prediction(
     batches = given_batches(training, network, source_for(training), data, file)
     own = read_words(Path(dictionary)) if dictionary is not None else None
     wanted = {name: known.get(name, Reading()) for name in names}
+    if own is not None and not any(one.classes for one in wanted.values()) and not _ids_among(network, names):
+        raise TrainingError(f"a dictionary names classes and ids, but {listed(names)} has neither; remove it")
     words = {name: words_of(training, batches, one.label or name) for name, one in wanted.items()}
     if own is not None:
         for known_words in words.values():
@@ -189,6 +195,12 @@ def open_prediction(
     with Net(network, device=device, dtype=training.dtype, keep=names) as net:
         note = load_trained(net, training, file)
         yield Predicting(net, batches, wanted, words, file, note, dictionary, UnknownWords(training, batches))
+
+
+def _ids_among(network: Network, names: Container[str]) -> bool:
+    """Whether some of these values are ids."""
+    pairs = (zip(node.output_names, node.output_types, strict=True) for node in network.nodes)
+    return any(type_.kind == "INT" for pair in pairs for name, type_ in pair if name in names)
 
 
 def _activated(scores: Array, how: str) -> Array:

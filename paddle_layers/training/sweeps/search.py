@@ -67,6 +67,9 @@ def prepare_sweep(
 ) -> Sweep:
     """Check what is asked for, and that the folder holds nothing else. Raises `ConfigError` and `TrainingError`."""
     varied = parse_varied(vary)
+    fixed = {setting.partition("=")[0] for setting in settings}
+    if both := [one.field for one in varied if one.field in fixed]:
+        raise TrainingError(f"--vary and --set both set `{both[0]}`: remove one of them")
     training, _ = resolve_training(file, "sweep", plugins, settings, sizes_from_data)
     for one in varied:
         for sample in one.samples:
