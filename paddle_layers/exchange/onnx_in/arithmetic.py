@@ -30,6 +30,7 @@ from .symbolic_values import (
     View,
     aligned,
     atoms_of,
+    of_one_batch,
     size_of,
 )
 
@@ -301,7 +302,7 @@ def _channels(step: OperatorContext, type_: str, value: Any, numbers: Weight) ->
 
 
 def _two(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
-    x, y = step.plain(x), step.plain(y)
+    x, y = (step.plain(one) for one in of_one_batch(x, y))
     rank = max(len(x.layout), len(y.layout))
     x, y = (replace(one, layout=(((),) * (rank - len(one.layout)) + one.layout)) for one in (x, y))
     pair = aligned(x, y)
@@ -316,7 +317,10 @@ def _two(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
 
 
 def _same_shape(step: OperatorContext, type_: str, x: Any, y: Any) -> Any:
-    return step.layer("addto" if type_ == "add" else type_, x, y).outputs[0]
+    if x.dims or type_ == "add":
+        return step.layer("addto" if type_ == "add" else type_, x, y).outputs[0]
+    x, y = (step.layer("reshape", one, dims=[1], suffix="column").outputs[0] for one in (x, y))
+    return step.layer("reshape", step.layer(type_, x, y).outputs[0], dims=[], suffix="scalar").outputs[0]
 
 
 def _broadcast(step: OperatorContext, type_: str, x: View, y: View) -> Operand:

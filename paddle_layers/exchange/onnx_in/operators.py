@@ -42,6 +42,7 @@ from .symbolic_values import (
     View,
     atoms_of,
     axis_for,
+    reshaped,
     size_of,
     with_layout,
 )
@@ -99,6 +100,8 @@ class OperatorContext:
         """Results of previous nodes, for reuse."""
         self.kinds: Sequence[str] = ()
         """Kinds of the data types of the inputs, as NumPy names them: `f`, `i`, `b`."""
+        self.fixed_axes = False
+        """Whether no axis of a fixed size is one of steps."""
         self.additional_axes = 0
         """Axes of the inputs that are not in the model: merged with the batch axis there."""
 
@@ -160,7 +163,7 @@ class OperatorContext:
 
     def lead(self, view: View) -> int:
         """The number of axes before those of a row."""
-        needed = set(view.rows)
+        needed = set(view.rows if view.has_batch else view.rows[1:])
         for count in range(len(view.layout) + 1):
             seen = atoms_of(view.layout[:count])
             if needed <= set(seen):
@@ -280,6 +283,15 @@ class OperatorContext:
             made = self._with(self.settled(mean), given, factor=-1.0)
         elif given.kind in ("root", "inverse root"):
             made = self._with(self.settled(mean), given, power=0.5 if given.kind == "root" else -0.5)
+        elif given.kind == "centred":
+            made = self.view(OPERATORS["", "Sub"](self, given.view, self.settled(_mean_of(given.view, given.over))))
+            made = reshaped(made, [*given.shape])
+        elif given.kind == "square":
+            made = self.each("power", self.view(replace(given, kind="centred")), power=2.0)
+        elif given.kind in _POWERS and given.gain is None:
+            squares = self.view(Statistic(given.view.layout, view=given.view, kind="square", over=given.over))
+            variance = replace(_mean_of(squares, given.over), epsilon=given.epsilon)
+            made = self._with(self.view(variance), given, power=_POWERS[given.kind])
         if made is None:
             return given
         self.known[given] = made
@@ -300,6 +312,15 @@ class OperatorContext:
     def listed(self, name: str, given: Any, default: Any = None) -> Any:
         """Axes or sizes, which older opsets have as an attribute and newer ones as an input."""
         return self.attribute(name, default) if given is None else self.integers(given, name)
+
+
+_POWERS = {"variance": 1.0, "deviation": 0.5, "inverse deviation": -0.5}
+
+
+def _mean_of(view: View, over: int) -> Statistic:
+    """The mean over the last axes, which keep the size 1."""
+    layout = (*view.layout[: len(view.layout) - over], *((),) * over)
+    return Statistic(layout, view=view, kind="mean", over=over)
 
 
 def samples_first(view: View) -> list[int]:

@@ -30,6 +30,7 @@ from .symbolic_values import (
     StepPositions,
     View,
     atoms_of,
+    is_single,
 )
 
 
@@ -224,6 +225,14 @@ def reduced(step: OperatorContext, x: Any, axes: Any = None) -> Operand:
         step.refuse_unless(places == list(range(rank - x.over, rank)), "the mean is over other axes than the deviation")
         return replace(x, kind="variance", layout=left)
     view = step.view(x)
+    ones = {place for place in places if view.layout[place] and all(map(is_single, view.layout[place]))}
+    if ones and step.fixed_axes:  # over a batch of 1, too
+        x = view if keep else replace(view, layout=tuple(a for at, a in enumerate(view.layout) if at not in ones))
+        places = [place - (0 if keep else sum(one < place for one in ones)) for place in places if place not in ones]
+        if not places:
+            return _of_each(step, x)
+        step.node = replace(step.node, attributes={**step.node.attributes, "axes": places})
+        return reduced(step, x)
     atoms = atoms_of(tuple(view.layout[place] for place in places))
     if [atom.name for atom in atoms] == ["T"]:
         fits = name in REDUCTIONS and len(places) == 1
