@@ -393,7 +393,9 @@ def columns() -> Iterator[Case]:
         second = helper.make_node(operator, ["e", "v", "q"], ["f", "g"], "second", hidden_size=3)
         made += [first, node("Transpose", "b", to="c", perm=[0, 2, 1, 3]), node("Reshape", "c", "s", to="e"), second]
         made += [node("Squeeze", "f", "k", to="o"), node("Concat", "o", "g", to="p", axis=0)]
-        yield one(f"{operator} {direction}", [*made, node("Transpose", "p", perm=[1, 0, 2])], (4, 1, 5), 14, True, **given)
+        yield one(
+            f"{operator} {direction}", [*made, node("Transpose", "p", perm=[1, 0, 2])], (4, 1, 5), 14, True, **given
+        )
 
 
 FAMILIES = (

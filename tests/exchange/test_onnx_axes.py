@@ -149,6 +149,13 @@ MODELS = {
     **{f"{operator} {axis}": ([node(operator, "x", to="a", axis=axis, keepdims=keep, select_last_index=keep),
                                helper.make_node("Cast", ["a"], ["y"], to=1)], {})
        for operator in ("ArgMax", "ArgMin") for axis, keep in ((1, 0), (3, 1))},
+    **{f"reversed axis {axis}": ([turn(), node("Slice", "t", "a", "e", "k", "s", to="y")],
+                                 {"a": np.int64([first]), "e": np.int64([-9999]), "k": np.int64([axis]),
+                                  "s": np.int64([by])}) for axis, first, by in ((1, -1, -1), (2, 2, -2), (3, -1, -3))},
+    **{f"channels last, gate by {operator}": (
+           [turn(), node(operator, "t", "k", to="m"), node("Sigmoid", "m", to="g"), node("Mul", "t", "g", to="h"),
+            turn("h", to="y", perm=(0, 3, 1, 2))], {"k": np.int64([1, 2])})
+       for operator in ("ReduceMean", "ReduceMax", "ReduceSum")},
     "mean of turned": ([turn("x", "t", (0, 3, 2, 1)), node("ReduceMean", "t", "k", to="y")], {"k": np.int64([2, 3])}),
 }  # fmt: skip
 LINES = {
@@ -178,6 +185,7 @@ def test_axes(name, tmp_path):
     x = numbers(ROWS, *shape, seed=9)
     wanted = run_model(path, {"x": x})["y"]
     imported = pl.import_onnx(path)
+    assert not (name.startswith("channels last") and "permute" in imported.text)
     with imported.net() as net:
         found = as_python(lambda: net.forward({"x": x}, phase="test"))[imported.outputs["y"]]
     assert found.shape == wanted.shape

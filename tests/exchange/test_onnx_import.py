@@ -575,6 +575,9 @@ def test_states_whose_batch_is_the_second_axis_and_scalar_inputs(rate, tmp_path)
             feeds = {"x": x, "state": np.moveaxis(state, 1, 0)}
             as_python(lambda: net.forward(feeds, phase="test"))  # noqa: B023
             found = {name: net.value(value) for name, value in imported.outputs.items()}
+            pl.export_onnx(net, tmp_path / "again.onnx", values=[*imported.outputs.values()])
+        again = run_model(tmp_path / "again.onnx", feeds)
+        np.testing.assert_allclose(again[imported.outputs["y"]], expected["y"], **TOLERANCE)
         np.testing.assert_allclose(found["y"], expected["y"], **TOLERANCE)
         states = np.moveaxis(found["new_state"].reshape(rows, 2, 3), 0, 1)
         np.testing.assert_allclose(states, expected["new_state"], **TOLERANCE)

@@ -10,7 +10,7 @@ import numpy as np
 
 from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
-from .operators import OperatorContext, operator
+from .operators import OperatorContext, memory_order, operator, reordered, restored
 from .selections import as_constant, indices_of_samples, is_value, together
 from .sequence_rows import part_of_grid
 from .shapes import repeated_axes
@@ -309,11 +309,12 @@ def _two(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
     if pair is not None:
         made = _same_shape(step, type_, pair[0].value, pair[1].value)
         return replace(pair[0], value=made)
+    order = memory_order(x if _smaller(y, x) else y)
     if x.shape == y.shape:
-        one, other = step.rows(x), step.rows(y)
+        one, other = (step.rows(reordered(value, order)) for value in (x, y))
         step.refuse_unless(one.lead == other.lead, "inputs have different batch or time axes")
-        return step.made(_same_shape(step, type_, one.value, other.value), one)
-    return _broadcast(step, type_, x, y)
+        return restored(step.made(_same_shape(step, type_, one.value, other.value), one), order)
+    return restored(step.view(_broadcast(step, type_, reordered(x, order), reordered(y, order))), order)
 
 
 def _same_shape(step: OperatorContext, type_: str, x: Any, y: Any) -> Any:

@@ -220,7 +220,7 @@ class _Conversion:
         number = self._known(node.inputs[0]) if node.inputs else None
         if number is None:
             raise NotSupported(
-                "the condition must follow from constants and fixed sizes; `--shape` fixes sizes, `--constant` scalar inputs"
+                "the condition must follow from constants and fixed sizes: `--shape` fixes sizes, `--constant` scalars"
             )
         body = node.attributes.get("then_branch" if number else "else_branch")
         if not isinstance(body, OnnxSubgraph) or len(body.outputs) != len(node.outputs):
@@ -358,6 +358,9 @@ class _Conversion:
             )
         elif isinstance(given, SequenceLengths):
             self.outcome.notes.append(f"output {shown(name)}: left out; sequences have their lengths")
+        elif isinstance(given, ConstantValue) and given.array.dtype.kind != "O":
+            number = f"{given.number:.9g}" if given.number is not None else f"of shape {list(given.array.shape)}"
+            self.outcome.notes.append(f"output {shown(name)}: left out; it is the constant {number}")
         elif isinstance(given, View):
             self._value(name, given)
         elif given is not None:

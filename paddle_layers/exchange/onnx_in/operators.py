@@ -328,6 +328,25 @@ def samples_first(view: View) -> list[int]:
     return sorted(range(len(view.layout)), key=lambda place: not any(atom.name for atom in view.layout[place]))
 
 
+def memory_order(view: View) -> list[int]:
+    """The axes of a value as its elements follow each other, so that no layer permutes them; else samples first."""
+    axes = range(len(view.layout))
+    places = {atom: place for place, atom in enumerate(view.order)}
+    order = sorted(axes, key=lambda at: places[view.layout[at][0]] if view.layout[at] else len(places))
+    permuted = atoms_of(view.layout) != view.order and atoms_of(reordered(view, order).layout) == view.order
+    return order if permuted else samples_first(view)
+
+
+def reordered(view: View, order: Sequence[int]) -> View:
+    """The value with its axes in another order."""
+    return replace(view, layout=tuple(view.layout[place] for place in order))
+
+
+def restored(view: View, order: Sequence[int]) -> View:
+    """The value with its axes as they were before `reordered`."""
+    return reordered(view, [order.index(place) for place in range(len(order))])
+
+
 def view_of(value: LayerOutput, rows: Sequence[Atom], lead: Layout) -> View:
     """A new value, with new axes after `lead`."""
     inside = tuple(axis_for(size) for size in value.dims)

@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from .layers import ImportedLayer, LayerOutput, NotSupported, weight
-from .operators import KNOWN, OperatorContext, RowView, described, operator, samples_first, view_of
+from .operators import (
+    KNOWN,
+    OperatorContext,
+    described,
+    memory_order,
+    operator,
+    reordered,
+    restored,
+    view_of,
+)
 from .sequence_rows import end_row, steps_of
 from .sizes import divided, product_of, whole
 from .symbolic_values import (
@@ -76,16 +85,16 @@ def concat(step: OperatorContext, *parts: Any) -> Operand:
         raise NotSupported(f"input is {described(given[0])}, expected the output of a layer")
     views = of_one_batch(*(constant_of_samples(step, part, like) for part in given))
     axis = step.axis(step.attribute("axis", 0), len(views[0].layout))
-    order = samples_first(views[0])
+    order = memory_order(views[0])
     ranks = {len(view.layout) for view in views}
     step.refuse_unless(ranks == {len(order)}, "inputs have different numbers of axes")
-    rows = [step.rows(replace(view, layout=tuple(view.layout[place] for place in order))) for view in views]
+    rows = [step.rows(reordered(view, order)) for view in views]
     first, axis = rows[0], order.index(axis)
     for one in rows[1:]:
         same_rows = first.view.rows == one.view.rows and len(first.lead) == len(one.lead)
         step.refuse_unless(same_rows and first.lead == one.lead, "inputs have different batch or time axes")
     made = step.layer("concat", *(one.value for one in rows), axis=step.axis_of_row(axis, first))
-    return _restored(made.outputs[0], first, order)
+    return restored(step.made(made.outputs[0], first), order)
 
 
 def _element_indices(step: OperatorContext, samples: SampleIndices, others: Sequence[Any]) -> ElementIndices:
@@ -266,8 +275,8 @@ def slice_(step: OperatorContext, x: Any, *given: Any) -> Any:
 
 def _cropped(step: OperatorContext, view: View, given: list[tuple[Any, ...]]) -> View:
     """A strided slice, by a separate layer."""
-    order, parts = samples_first(view), []
-    ordered = replace(view, layout=tuple(view.layout[at] for at in order))
+    order, parts = memory_order(view), []
+    ordered = reordered(view, order)
     rows = step.rows(ordered)
     for start, end, axis, by in given:
         place = order.index(step.axis(axis, len(order)))
@@ -282,19 +291,15 @@ def _cropped(step: OperatorContext, view: View, given: list[tuple[Any, ...]]) ->
             chosen = [*range(size)][start : end if end >= -size else None : by]
             step.refuse_unless(chosen, "the slice is empty")
             at = step.axis_of_row(place, rows)
-            return _restored(step.layer("gather", rows.value, indices=chosen, axis=at).outputs[0], rows, order)
+            return restored(
+                step.made(step.layer("gather", rows.value, indices=chosen, axis=at).outputs[0], rows), order
+            )
         first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
         step.refuse_unless(first < behind, "the slice is empty")
         parts.append((place - len(rows.lead) + 1, first, -(-(behind - first) // by), by))
     axes, begin, sizes, steps = map(list, zip(*parts, strict=True))
     made = step.layer("crop", rows.value, axes=axes, begin=begin, sizes=sizes, steps=steps)
-    return _restored(made.outputs[0], rows, order)
-
-
-def _restored(value: LayerOutput, rows: RowView, order: list[int]) -> View:
-    """The output of a layer of rows, with the axes of its input in the order that they had."""
-    found = view_of(value, rows.view.rows, rows.lead)
-    return replace(found, layout=tuple(found.layout[order.index(place)] for place in range(len(order))))
+    return restored(step.made(made.outputs[0], rows), order)
 
 
 def _place_rows(step: OperatorContext, x: ConstantValue, starts: Any, ends: Any, places: Any) -> Operand:

@@ -141,15 +141,15 @@ def _check_slopes(step: OperatorContext, affine: int) -> None:
         )
 
 
-def _initial(
-    step: OperatorContext, given: dict[str, Any], *, first: bool, directions: int
-) -> list[list[LayerOutput]]:
+def _initial(step: OperatorContext, given: dict[str, Any], *, first: bool, directions: int) -> list[list[LayerOutput]]:
     """Values for the optional inputs of the layer of each direction; none where all are zero."""
     found: list[list[LayerOutput]] = []
     for name, one in given.items():
         constant = one.constant if isinstance(one, RepeatedConstant) else one
         zero = one is None or (isinstance(one, DynamicConstant) and one.number == 0)
-        if zero or (isinstance(constant, ConstantValue) and constant.array.dtype.kind == "f" and not constant.array.any()):
+        if zero or (
+            isinstance(constant, ConstantValue) and constant.array.dtype.kind == "f" and not constant.array.any()
+        ):
             found.append([])
             continue
         step.refuse_unless(
