@@ -611,6 +611,15 @@ def test_a_size_of_minus_one_is_dynamic(tmp_path):
     assert "shape: [3, 4, 2]" in pl.import_onnx(path, shapes={"x": (3, 4, 2)}).text
 
 
+@pytest.mark.parametrize("name", ["x.1", "onnx::Flatten_0", "1"])
+def test_names_that_configs_reject(name, tmp_path):
+    """PyTorch writes them where nobody names the inputs."""
+    path = model_file(
+        tmp_path / "m.onnx", [helper.make_node("Neg", [name], ["y"])], [(name, ["N", 3])], [("y", None)], {}
+    )
+    assert "verified with random inputs" in pl.import_onnx(path).report
+
+
 def branch(name, nodes, weights=()):
     output = helper.make_tensor_value_info(nodes[-1].output[0], TensorProto.FLOAT, None)
     return helper.make_graph(nodes, name, [], [output], list(weights))

@@ -84,7 +84,7 @@ def feeds_of(model: Model, inputs: GraphInputs, batch: TrialBatch) -> tuple[dict
             own = batch.tensor(value, array)
             assert own is not None
             tensors[entry.name] = own.astype("float64" if "float" in entry.kind else entry.kind)
-            rows[entry.name] = _rows(array, value.value, batch)
+            rows[value.value.layer.name] = _rows(array, value.value, batch)  # which may differ from that in the model
         elif isinstance(value, BoxImageIndices):
             tensors[entry.name] = np.repeat(np.arange(batch.samples), batch.steps)
         elif isinstance(value, SequenceLengths):
