@@ -273,7 +273,7 @@ def worst_difference(net, imported, session, feeds):
         [{name: of_sample(name, one, at) for name, one in feeds.items()} for at in range(rows)] if fixed else [feeds]
     )
     results = zip(*(session.run(names, part) for part in parts), strict=True)
-    axes = (1 if fixed and one.shape[:1] != (1,) else 0 for one in session.run(names, parts[0]))
+    axes = (1 if fixed and one.ndim > 1 and one.shape[:1] != (1,) else 0 for one in session.run(names, parts[0]))
     expected = [np.concatenate(one, axis) for axis, one in zip(axes, results, strict=True)]
     forward(net, imported, of_samples(feeds), phase="test")
     pairs = zip(imported.outputs.values(), expected, strict=True)

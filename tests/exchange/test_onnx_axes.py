@@ -190,3 +190,48 @@ def test_axes(name, tmp_path):
         found = as_python(lambda: net.forward({"x": x}, phase="test"))[imported.outputs["y"]]
     assert found.shape == wanted.shape
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-5)
+
+
+EVEN = {"one": np.int64(1), "zero": np.int64([0]), "k": np.int64([3]), "all": np.int64([1, -1])}
+ONES = {
+    "squeezed": ([node("Squeeze", "x", "zero", to="s"), node("ReduceMax", "s", "zero", to="m"),
+                  node("Softmax", "m", to="y", axis=-1)], EVEN),
+    "squeezed, all": ([node("Squeeze", "x", to="s"), node("Slice", "s", "zero", "k", "zero", to="c"),
+                       node("Concat", "c", "c", to="y", axis=0)], EVEN),
+    "merged with rows": ([node("Transpose", "x", to="t", perm=[1, 0, 2]), node("Reshape", "t", "s", to="r"),
+                          node("Gemm", "r", "w", "b", to="g"), node("Reshape", "g", "u", to="v"),
+                          node("Transpose", "v", to="y", perm=[1, 0, 2])],
+                         {"w": W4, "b": numbers(4), "s": np.int64([-1, 4]), "u": np.int64([4, 1, 4])}),
+    "cut": ([node("Reshape", "x", "s", to="r"), node("Slice", "r", "zero", "k", "zero", to="c"),
+             node("Add", "c", "w", to="y")], {**EVEN, "s": np.int64([8, 2]), "w": numbers(3, 2)}),
+    "mean of all": ([node("ReduceMean", "x", to="m", keepdims=0), node("Sub", "x", "m", to="c"),
+                     node("Slice", "c", "zero", "k", "k1", to="y")], {**EVEN, "k1": np.int64([1])}),
+    "first sample": ([node("Gather", "x", "z", to="s", axis=0), node("MatMul", "w", "s", to="m"),
+                      node("Reshape", "m", "all", to="y")], {**EVEN, "z": np.int64(0), "w": numbers(3, 4)}),
+    "added to all": ([node("Squeeze", "x", "zero", to="s"), node("Mul", "x", "s", to="m"),
+                      node("ReduceSum", "m", "zero", to="y", keepdims=0)], EVEN),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*ONES, "branches"])
+def test_batches_of_one(name, tmp_path):
+    """A model of one sample, whose axis it drops and merges, as a network for any number of samples."""
+    nodes, constants = ONES.get(name, ([], {"limit": np.float32(1.5), "k": np.int64([1, 2])}))
+    if name == "branches":
+        given = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+        bodies = {f"{key}_branch": helper.make_graph([node(operator, "x", to="y")], key, [], [given])
+                  for key, operator in (("then", "Exp"), ("else", "Neg"))}  # fmt: skip
+        nodes = [node("ReduceMax", "x", "k", to="m", keepdims=0), node("Greater", "m", "limit", to="c"),
+                 node("If", "c", to="y", **bodies)]  # fmt: skip
+    path = tmp_path / "m.onnx"
+    model_file(path, nodes, (4, 4), constants)
+    model = onnx.load(path)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    onnx.save(model, path)
+    x = numbers(ROWS, 4, 4, seed=9)
+    wanted = np.stack([run_model(path, {"x": x[at : at + 1]})["y"] for at in range(ROWS)])
+    imported = pl.import_onnx(path)
+    assert "verified with random inputs" in imported.report
+    with imported.net() as net:
+        found = as_python(lambda: net.forward({"x": x}, phase="test"))[imported.outputs["y"]]
+    np.testing.assert_allclose(found.reshape(wanted.shape), wanted, rtol=1e-4, atol=2e-5)

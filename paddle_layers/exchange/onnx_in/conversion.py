@@ -206,6 +206,7 @@ class _Conversion:
         condition = self.values.get(node.inputs[0]) if node.inputs else None
         if not isinstance(condition, View) or condition.inside or [one.size for one in condition.rows] != [1]:
             return self._body(self._chosen(node), [])
+        condition = replace(condition, layout=())  # a scalar, whatever its axes
         step, bodies = self._context(node), [node.attributes.get(f"{name}_branch") for name in ("then", "else")]
         if not all(isinstance(one, OnnxSubgraph) and len(one.outputs) == len(node.outputs) for one in bodies):
             raise NotSupported("its branches are invalid")
