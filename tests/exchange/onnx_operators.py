@@ -379,9 +379,28 @@ def lists() -> Iterator[Case]:
         yield one(f"{operator} of heads", made, shape, 13, True, p=apart, q=together, **given)
 
 
+def columns() -> Iterator[Case]:
+    """Two recurrences over the columns of an image, one after the other, and their last states."""
+    gates = {"GRU": 3, "LSTM": 4, "RNN": 1}
+    for operator, direction in itertools.product(gates, ("forward", "reverse", "bidirectional")):
+        ways, rows = 2 if direction == "bidirectional" else 1, 3 * gates[operator]
+        given = {"w": numbers(ways, rows, 4), "r": numbers(ways, rows, 3), "v": numbers(1, rows, 3 * ways),
+                 "q": numbers(1, rows, 3, seed=2), "a": np.int64([2]), "s": np.int64([0, 0, -1]),
+                 "k": np.int64([1])}  # fmt: skip
+        made = [node("Squeeze", "x", "a", to="l"), node("Transpose", "l", to="t", perm=[2, 0, 1])]
+        settings = {"hidden_size": 3, "direction": direction}
+        first = helper.make_node(operator, ["t", "w", "r"], ["b"], "first", **settings)
+        second = helper.make_node(operator, ["e", "v", "q"], ["f", "g"], "second", hidden_size=3)
+        made += [first, node("Transpose", "b", to="c", perm=[0, 2, 1, 3]), node("Reshape", "c", "s", to="e"), second]
+        made += [node("Squeeze", "f", "k", to="o"), node("Concat", "o", "g", to="p", axis=0)]
+        yield one(
+            f"{operator} {direction}", [*made, node("Transpose", "p", perm=[1, 0, 2])], (4, 1, 5), 14, True, **given
+        )
+
+
 FAMILIES = (
     *(softmax, resize, reductions, arithmetic, windows, normalizations, moves, facts, integers, filled, products),
-    *(matrices, lists),
+    *(matrices, lists, columns),
 )
 
 

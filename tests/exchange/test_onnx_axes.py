@@ -149,6 +149,13 @@ MODELS = {
     **{f"{operator} {axis}": ([node(operator, "x", to="a", axis=axis, keepdims=keep, select_last_index=keep),
                                helper.make_node("Cast", ["a"], ["y"], to=1)], {})
        for operator in ("ArgMax", "ArgMin") for axis, keep in ((1, 0), (3, 1))},
+    **{f"reversed axis {axis}": ([turn(), node("Slice", "t", "a", "e", "k", "s", to="y")],
+                                 {"a": np.int64([first]), "e": np.int64([-9999]), "k": np.int64([axis]),
+                                  "s": np.int64([by])}) for axis, first, by in ((1, -1, -1), (2, 2, -2), (3, -1, -3))},
+    **{f"channels last, gate by {operator}": (
+           [turn(), node(operator, "t", "k", to="m"), node("Sigmoid", "m", to="g"), node("Mul", "t", "g", to="h"),
+            turn("h", to="y", perm=(0, 3, 1, 2))], {"k": np.int64([1, 2])})
+       for operator in ("ReduceMean", "ReduceMax", "ReduceSum")},
     "mean of turned": ([turn("x", "t", (0, 3, 2, 1)), node("ReduceMean", "t", "k", to="y")], {"k": np.int64([2, 3])}),
 }  # fmt: skip
 LINES = {
@@ -178,7 +185,53 @@ def test_axes(name, tmp_path):
     x = numbers(ROWS, *shape, seed=9)
     wanted = run_model(path, {"x": x})["y"]
     imported = pl.import_onnx(path)
+    assert not (name.startswith("channels last") and "permute" in imported.text)
     with imported.net() as net:
         found = as_python(lambda: net.forward({"x": x}, phase="test"))[imported.outputs["y"]]
     assert found.shape == wanted.shape
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-5)
+
+
+EVEN = {"one": np.int64(1), "zero": np.int64([0]), "k": np.int64([3]), "all": np.int64([1, -1])}
+ONES = {
+    "squeezed": ([node("Squeeze", "x", "zero", to="s"), node("ReduceMax", "s", "zero", to="m"),
+                  node("Softmax", "m", to="y", axis=-1)], EVEN),
+    "squeezed, all": ([node("Squeeze", "x", to="s"), node("Slice", "s", "zero", "k", "zero", to="c"),
+                       node("Concat", "c", "c", to="y", axis=0)], EVEN),
+    "merged with rows": ([node("Transpose", "x", to="t", perm=[1, 0, 2]), node("Reshape", "t", "s", to="r"),
+                          node("Gemm", "r", "w", "b", to="g"), node("Reshape", "g", "u", to="v"),
+                          node("Transpose", "v", to="y", perm=[1, 0, 2])],
+                         {"w": W4, "b": numbers(4), "s": np.int64([-1, 4]), "u": np.int64([4, 1, 4])}),
+    "cut": ([node("Reshape", "x", "s", to="r"), node("Slice", "r", "zero", "k", "zero", to="c"),
+             node("Add", "c", "w", to="y")], {**EVEN, "s": np.int64([8, 2]), "w": numbers(3, 2)}),
+    "mean of all": ([node("ReduceMean", "x", to="m", keepdims=0), node("Sub", "x", "m", to="c"),
+                     node("Slice", "c", "zero", "k", "k1", to="y")], {**EVEN, "k1": np.int64([1])}),
+    "first sample": ([node("Gather", "x", "z", to="s", axis=0), node("MatMul", "w", "s", to="m"),
+                      node("Reshape", "m", "all", to="y")], {**EVEN, "z": np.int64(0), "w": numbers(3, 4)}),
+    "added to all": ([node("Squeeze", "x", "zero", to="s"), node("Mul", "x", "s", to="m"),
+                      node("ReduceSum", "m", "zero", to="y", keepdims=0)], EVEN),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", [*ONES, "branches"])
+def test_batches_of_one(name, tmp_path):
+    """A model of one sample, whose axis it drops and merges, as a network for any number of samples."""
+    nodes, constants = ONES.get(name, ([], {"limit": np.float32(1.5), "k": np.int64([1, 2])}))
+    if name == "branches":
+        given = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+        bodies = {f"{key}_branch": helper.make_graph([node(operator, "x", to="y")], key, [], [given])
+                  for key, operator in (("then", "Exp"), ("else", "Neg"))}  # fmt: skip
+        nodes = [node("ReduceMax", "x", "k", to="m", keepdims=0), node("Greater", "m", "limit", to="c"),
+                 node("If", "c", to="y", **bodies)]  # fmt: skip
+    path = tmp_path / "m.onnx"
+    model_file(path, nodes, (4, 4), constants)
+    model = onnx.load(path)
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_value = 1
+    onnx.save(model, path)
+    x = numbers(ROWS, 4, 4, seed=9)
+    wanted = np.stack([run_model(path, {"x": x[at : at + 1]})["y"] for at in range(ROWS)])
+    imported = pl.import_onnx(path)
+    assert "verified with random inputs" in imported.report
+    with imported.net() as net:
+        found = as_python(lambda: net.forward({"x": x}, phase="test"))[imported.outputs["y"]]
+    np.testing.assert_allclose(found.reshape(wanted.shape), wanted, rtol=1e-4, atol=2e-5)

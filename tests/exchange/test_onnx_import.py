@@ -541,6 +541,67 @@ def test_sizes_of_axes_that_the_model_leaves_open(given, tmp_path):
         np.testing.assert_array_equal(found, (x + z).reshape(2, 60))
 
 
+def recurrent(path):
+    """A step of an LSTM, whose states have the batch as their second axis, and one of two branches by a scalar."""
+    weights = {"w": numbers(1, 12, 4), "r": numbers(1, 12, 3), "first": np.int64(0), "second": np.int64(1),
+               "axis": np.int64([0]), "usual": np.int64(16000)}  # fmt: skip
+    branches = [branch(name, [helper.make_node(name, ["x"], ["o"])]) for name in ("Relu", "Neg")]
+    nodes = [
+        helper.make_node("Equal", ["rate", "usual"], ["is_usual"]),
+        choice("is_usual", *branches, "u"),
+        helper.make_node("Unsqueeze", ["u", "axis"], ["t"]),
+        *(node for name in ("first", "second") for node in (
+            helper.make_node("Gather", ["state", name], [f"{name}_flat"], axis=0),
+            helper.make_node("Unsqueeze", [f"{name}_flat", "axis"], [f"{name}_state"]),
+        )),
+        helper.make_node("LSTM", ["t", "w", "r", "", "", "first_state", "second_state"], ["", "h", "c"], hidden_size=3),
+        helper.make_node("Squeeze", ["h", "axis"], ["y"]),
+        helper.make_node("Concat", ["h", "c"], ["new_state"], axis=0),
+    ]  # fmt: skip
+    inputs = [("x", ["N", 4]), ("state", [2, None, 3]), ("rate", [], True)]
+    return model_file(path, nodes, inputs, [("y", None), ("new_state", None)], weights)
+
+
+@pytest.mark.parametrize("rate", [16000, 8000])
+def test_states_whose_batch_is_the_second_axis_and_scalar_inputs(rate, tmp_path):
+    path = recurrent(tmp_path / "m.onnx")
+    imported = pl.import_onnx(path, constants={"rate": rate})
+    assert ("relu" in imported.text) == (rate == 16000)
+    assert "feed the batch first; it is axis 1 in the model" in imported.report
+    for rows in (1, 3):
+        x, state = numbers(rows, 4), numbers(2, rows, 3)
+        expected = run_model(path, {"x": x, "state": state, "rate": np.array(rate)})
+        with imported.net(keep=[*imported.outputs.values()]) as net:
+            feeds = {"x": x, "state": np.moveaxis(state, 1, 0)}
+            as_python(lambda: net.forward(feeds, phase="test"))  # noqa: B023
+            found = {name: net.value(value) for name, value in imported.outputs.items()}
+            pl.export_onnx(net, tmp_path / "again.onnx", values=[*imported.outputs.values()])
+        again = run_model(tmp_path / "again.onnx", feeds)
+        np.testing.assert_allclose(again[imported.outputs["y"]], expected["y"], **TOLERANCE)
+        np.testing.assert_allclose(found["y"], expected["y"], **TOLERANCE)
+        states = np.moveaxis(found["new_state"].reshape(rows, 2, 3), 0, 1)
+        np.testing.assert_allclose(states, expected["new_state"], **TOLERANCE)
+
+
+CONSTANTS = {
+    "rate=16000": "",
+    "": "a scalar, without a batch axis; give it a value, such as `--constant rate=1`",
+    "rate=0.5": "`--constant rate=0.5` does not fit the input, int64 of shape []",
+    "x=1": "`--constant x=1` does not fit the input, float32 of shape ['N', 4]",
+    "q=1": "`--constant q=1`: the inputs of the model are x, state, rate",
+    "rate=high": "--constant rate=high: expected NAME=VALUE with a number, such as rate=16000",
+}
+
+
+@pytest.mark.parametrize("given", CONSTANTS)
+def test_values_of_scalar_inputs(given, tmp_path):
+    path = recurrent(tmp_path / "m.onnx")
+    done = invoke("import", path, "-o", tmp_path / "out", *(("--constant", given) if given else ()))
+    assert CONSTANTS[given] in done.stderr
+    assert (done.exit_code == 0) == (CONSTANTS[given] == "")
+    assert "input rate: 16000 by --constant" in done.stdout or done.exit_code
+
+
 def test_a_size_of_minus_one_is_dynamic(tmp_path):
     """Paddle2ONNX writes it."""
     nodes = [helper.make_node("Relu", ["x"], ["y"])]
@@ -548,6 +609,15 @@ def test_a_size_of_minus_one_is_dynamic(tmp_path):
     with pytest.raises(ImportFailure, match=r"dynamic size: 3 x \? x 2"):
         pl.import_onnx(path)
     assert "shape: [3, 4, 2]" in pl.import_onnx(path, shapes={"x": (3, 4, 2)}).text
+
+
+@pytest.mark.parametrize("name", ["x.1", "onnx::Flatten_0", "1"])
+def test_names_that_configs_reject(name, tmp_path):
+    """PyTorch writes them where nobody names the inputs."""
+    path = model_file(
+        tmp_path / "m.onnx", [helper.make_node("Neg", [name], ["y"])], [(name, ["N", 3])], [("y", None)], {}
+    )
+    assert "verified with random inputs" in pl.import_onnx(path).report
 
 
 def branch(name, nodes, weights=()):

@@ -52,10 +52,8 @@ REFUSED = {
     "the argmax output is not supported": (
         *("max_pool_with_mask-0", "max_pool_with_mask-1", "max_pool_with_mask-2"),
     ),
-    "negative steps, dynamic ends": ("rotate-0", "rotate-1"),
     "exponent must be a constant": ("row_power-0", "row_power-1"),
     "arithmetic with ids": ("arg_max-0", "to_float-0"),
-    "a mean or standard deviation": ("mvn-1",),
     "a constant for each sample": (
         *("block_expand-0", "block_expand-1", "block_expand-2", "to_sequence-0", "to_sequence-1", "to_sequence-2"),
     ),

@@ -61,6 +61,13 @@ def export(file: str, weights: str | None, output: str, values: tuple[str, ...],
     multiple=True,
     help="Shape of an input that FILE leaves open, without the batch axis: 3x227x227; ids<1000 in Caffe; repeatable.",
 )
+@click.option(
+    "--constant",
+    "constants",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Value of a scalar ONNX input, which becomes a constant: rate=16000; repeatable.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace the files of an earlier import.")
 @click.option("--no-verify", is_flag=True, help="Do not compare the network with ONNX's reference implementation.")
 def import_(
@@ -69,6 +76,7 @@ def import_(
     weights: Path | None,
     mean: Path | None,
     shapes: tuple[str, ...],
+    constants: tuple[str, ...],
     overwrite: bool,
     no_verify: bool,
 ) -> None:
@@ -81,9 +89,11 @@ def import_(
     """
     given = _once("--shape", map(_shape, shapes))
     onnx = _ending(file) == ONNX
-    if no_verify and not onnx:
-        raise click.UsageError(f"--no-verify is only for ONNX; remove it for {file}")
-    found = _onnx(file, (weights, mean), given, not no_verify) if onnx else _caffe(file, weights, mean, given)
+    for option in ["--no-verify"] * no_verify + ["--constant"] * bool(constants):
+        if not onnx:
+            raise click.UsageError(f"{option} is only for ONNX; remove it for {file}")
+    settings = {"constants": dict(map(_constant, constants)), "verify": not no_verify}
+    found = _onnx(file, (weights, mean), given, settings) if onnx else _caffe(file, weights, mean, given)
     if output.is_dir() and not overwrite:
         for name in found.names:
             check_new(output / name, OVERWRITE)
@@ -105,7 +115,7 @@ def _ending(file: Path) -> str:
     return ending
 
 
-def _onnx(file: Path, others: tuple[object, ...], shapes: dict[str, Type], verify: bool) -> Any:
+def _onnx(file: Path, others: tuple[object, ...], shapes: dict[str, Type], settings: dict[str, Any]) -> Any:
     from paddle_layers.exchange.onnx_in.importing import import_onnx
 
     if any(others):
@@ -113,7 +123,7 @@ def _onnx(file: Path, others: tuple[object, ...], shapes: dict[str, Type], verif
     for name, type_ in shapes.items():
         if type_.kind != "DENSE" or type_.level:
             raise click.UsageError(f"--shape {name}={type_}: an ONNX input takes sizes only, such as {name}=3x224x224")
-    return import_onnx(file, shapes={name: type_.dims for name, type_ in shapes.items()}, verify=verify)
+    return import_onnx(file, shapes={name: type_.dims for name, type_ in shapes.items()}, **settings)
 
 
 def _caffe(file: Path, weights: Path | None, mean: Path | None, shapes: dict[str, Type]) -> Any:
@@ -139,6 +149,18 @@ def _shape(text: str) -> tuple[str, Type]:
     if not name or 0 in type_.dims or not type_.size:
         raise click.UsageError(f"--shape {text}: expected NAME=SHAPE with positive sizes, such as data=3x227x227")
     return name, type_
+
+
+def _constant(text: str) -> tuple[str, float]:
+    """The name and the value of an input."""
+    name, _, value = text.partition("=")
+    try:
+        number = float({"true": "1", "false": "0"}.get(value.lower(), value))
+    except ValueError:
+        name, number = "", 0.0
+    if not name:
+        raise click.UsageError(f"--constant {text}: expected NAME=VALUE with a number, such as rate=16000")
+    return name, int(number) if number.is_integer() else number
 
 
 @click.command()

@@ -10,7 +10,7 @@ import numpy as np
 
 from .fusion_patterns import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
-from .operators import OperatorContext, operator
+from .operators import OperatorContext, memory_order, operator, reordered, restored
 from .selections import as_constant, indices_of_samples, is_value, together
 from .sequence_rows import part_of_grid
 from .shapes import repeated_axes
@@ -30,6 +30,7 @@ from .symbolic_values import (
     View,
     aligned,
     atoms_of,
+    of_one_batch,
     size_of,
 )
 
@@ -301,22 +302,26 @@ def _channels(step: OperatorContext, type_: str, value: Any, numbers: Weight) ->
 
 
 def _two(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
-    x, y = step.plain(x), step.plain(y)
+    x, y = (step.plain(one) for one in of_one_batch(x, y))
     rank = max(len(x.layout), len(y.layout))
     x, y = (replace(one, layout=(((),) * (rank - len(one.layout)) + one.layout)) for one in (x, y))
     pair = aligned(x, y)
     if pair is not None:
         made = _same_shape(step, type_, pair[0].value, pair[1].value)
         return replace(pair[0], value=made)
+    order = memory_order(x if _smaller(y, x) else y)
     if x.shape == y.shape:
-        one, other = step.rows(x), step.rows(y)
+        one, other = (step.rows(reordered(value, order)) for value in (x, y))
         step.refuse_unless(one.lead == other.lead, "inputs have different batch or time axes")
-        return step.made(_same_shape(step, type_, one.value, other.value), one)
-    return _broadcast(step, type_, x, y)
+        return restored(step.made(_same_shape(step, type_, one.value, other.value), one), order)
+    return restored(step.view(_broadcast(step, type_, reordered(x, order), reordered(y, order))), order)
 
 
 def _same_shape(step: OperatorContext, type_: str, x: Any, y: Any) -> Any:
-    return step.layer("addto" if type_ == "add" else type_, x, y).outputs[0]
+    if x.dims or type_ == "add":
+        return step.layer("addto" if type_ == "add" else type_, x, y).outputs[0]
+    x, y = (step.layer("reshape", one, dims=[1], suffix="column").outputs[0] for one in (x, y))
+    return step.layer("reshape", step.layer(type_, x, y).outputs[0], dims=[], suffix="scalar").outputs[0]
 
 
 def _broadcast(step: OperatorContext, type_: str, x: View, y: View) -> Operand:

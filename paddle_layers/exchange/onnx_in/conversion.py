@@ -121,6 +121,7 @@ class _Conversion:
         """Places of converted nodes, including those of chosen branches."""
         self.values: dict[str, SymbolicValue | ConstantValue | None] = {
             **constants_of(model.constants),
+            **{name: ConstantValue(array) for name, array in model.fixed.items()},  # no parameters
             **self.graph_inputs.values,
         }
         refused, notes = list(self.graph_inputs.refused), list(self.graph_inputs.notes)
@@ -155,7 +156,7 @@ class _Conversion:
         """The nodes of the branch that a constant condition chooses, or of each step of a loop, instead of the node."""
         inner: list[tuple[Any, str]] = []
         try:
-            inner = self._steps(node) if node.operator == "Loop" else self._body(self._chosen(node), [])
+            inner = self._steps(node) if node.operator == "Loop" else self._branches(node)
         except NotSupported as reason:
             if all(self.values.get(name) is not None for name in node.inputs[: 2 if node.operator == "Loop" else 1]):
                 self.outcome.refused.append(f"{node.label}: {reason}")
@@ -200,11 +201,27 @@ class _Conversion:
         number = value.number if isinstance(value, (ConstantValue, DynamicConstant)) else None
         return number if isinstance(number, (int, float)) else None
 
+    def _branches(self, node: OnnxNode) -> list[tuple[Any, str]]:
+        """The outputs of the branch that a constant chooses; of both, where each sample chooses."""
+        condition = self.values.get(node.inputs[0]) if node.inputs else None
+        if not isinstance(condition, View) or condition.inside or [one.size for one in condition.rows] != [1]:
+            return self._body(self._chosen(node), [])
+        condition = replace(condition, layout=())  # a scalar, whatever its axes
+        step, bodies = self._context(node), [node.attributes.get(f"{name}_branch") for name in ("then", "else")]
+        if not all(isinstance(one, OnnxSubgraph) and len(one.outputs) == len(node.outputs) for one in bodies):
+            raise NotSupported("its branches are invalid")
+        then, other = (self._body(body, []) for body in bodies)
+        known = all(one is not None for one, _ in (*then, *other))
+        return [
+            (selections.select(step, condition, one, another) if known else None, kind)
+            for (one, kind), (another, _) in zip(then, other, strict=True)
+        ]
+
     def _chosen(self, node: OnnxNode) -> OnnxSubgraph:
         number = self._known(node.inputs[0]) if node.inputs else None
         if number is None:
             raise NotSupported(
-                "the condition must follow from constants and fixed sizes; sizes can be fixed by `--shape`"
+                "the condition must follow from constants and fixed sizes: `--shape` fixes sizes, `--constant` scalars"
             )
         body = node.attributes.get("then_branch" if number else "else_branch")
         if not isinstance(body, OnnxSubgraph) or len(body.outputs) != len(node.outputs):
@@ -282,16 +299,15 @@ class _Conversion:
             found = folded(sample.node, sample.inputs, opset, self.budget)
             if found is not None:
                 self.outcome.folded.append(node)
-                return [repeated_constants.for_each_sample(one, sample.batch, node) for one in found]
+                return [repeated_constants.for_each_sample(one, sample) for one in found]
         if handler is None:
             raise NotSupported(_unknown(node))
-        captured = {name: self.values[name] for name in node.captured}
-        step = OperatorContext(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
-        step.kinds = [self._kind(name) for name in node.inputs]
+        step = self._context(node)
         # Only these absorb a preceding Pad; for others it becomes a layer.
         partial: tuple[type, ...] = () if node.operator in ("Conv", "MaxPool", "AveragePool") else (PaddedView,)
         partial += (ErrorFunction,) if node.operator in _OF_VALUES else ()
         inputs = [step.settled(one) if isinstance(one, partial) else one for one in inputs]
+        inputs = [one.with_batch() if isinstance(one, View) else one for one in inputs]
         first = inputs[0] if inputs else None
         rounded = rounds(node.operator, step.kinds) and any(isinstance(one, View) for one in inputs)
         step.refuse_unless(not rounded, ROUNDED)
@@ -322,6 +338,13 @@ class _Conversion:
             return results
         return [merged_batch.merge_batch_axis(step.settled(result), node) for result in results]
 
+    def _context(self, node: OnnxNode) -> OperatorContext:
+        captured = {name: self.values[name] for name in node.captured}
+        opset = self.model.opsets.get(node.domain, 1 if node.domain else 13)
+        step = OperatorContext(node, opset, self.graph_inputs.steps, self.known, self.budget, captured)
+        step.kinds, step.fixed_axes = [self._kind(name) for name in node.inputs], self.fixed_axes
+        return step
+
     def _output(self, name: str) -> None:
         try:
             self._result(name)
@@ -336,6 +359,9 @@ class _Conversion:
             )
         elif isinstance(given, SequenceLengths):
             self.outcome.notes.append(f"output {shown(name)}: left out; sequences have their lengths")
+        elif isinstance(given, ConstantValue) and given.array.dtype.kind != "O":
+            number = f"{given.number:.9g}" if given.number is not None else f"of shape {list(given.array.shape)}"
+            self.outcome.notes.append(f"output {shown(name)}: left out; it is the constant {number}")
         elif isinstance(given, View):
             self._value(name, given)
         elif given is not None:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from paddle_layers.define.fields.types import Type
 
 from .layers import ImportedLayer, LayerOutput, NotSupported
 from .model import GraphInput, ImportFailure, Model, shown
+from .reading import KINDS
 from .sizes import BATCH, Extent, SymbolicSize
 from .symbolic_values import (
     Atom,
@@ -25,8 +28,8 @@ from .symbolic_values import (
 READINGS = ("rows", "sequences", "together", "time-major", "tokens")
 """Candidate interpretations of axes that a model leaves open: floats `[N, ...]`, `[N, T, ...]`, `[T, N, ...]`.
 
-Sequences of several inputs that have the same lengths are interpreted together. At last, ids `[N, T]` of a fixed length
-are values of each sample like all others.
+Sequences of several inputs that have the same lengths are interpreted together. At last, ids `[N, T]` and floats
+`[N, T, ...]` of a fixed length are values of each sample like all others.
 """
 
 LENGTHS = ".lengths"
@@ -77,6 +80,36 @@ def fix_sizes(model: Model, shapes: Mapping[str, Sequence[int]]) -> list[str]:
     return notes
 
 
+def fix_values(model: Model, constants: Mapping[str, float]) -> list[str]:
+    """Replace scalar inputs of a model by constants.
+
+    Returns:
+        A note for each input.
+
+    Raises:
+        ImportFailure: There is no such input, or it does not have this value.
+    """
+    declared = {entry.name: entry for entry in model.inputs}
+    problems = []
+    for name, number in constants.items():
+        entry, option = declared.get(name), f"`--constant {shown(name)}={number}`"
+        if entry is None:
+            problems.append(f"{option}: the inputs of the model are {', '.join(map(shown, declared))}")
+            continue
+        scalar = entry.kind in KINDS.values() and all(size == 1 for size in entry.axes or ())
+        with np.errstate(invalid="ignore"):
+            kind = "float32" if entry.kind == "bfloat16" else entry.kind
+            array = np.full(entry.axes or (), number).astype(kind) if scalar else None
+        if array is None or (array.dtype.kind != "f" and array.reshape(-1)[0] != number):
+            problems.append(f"{option} does not fit the input, {entry.kind} of shape {list(entry.axes or ())}")
+            continue
+        model.fixed[name] = array
+        model.inputs.remove(entry)
+    if problems:
+        raise ImportFailure(*problems)
+    return [f"input {shown(name)}: {number} by --constant" for name, number in constants.items()]
+
+
 def _joined(axes: Sequence[int | str | None]) -> str:
     return " x ".join(shown(str(size or "?")) for size in axes) or "an undeclared shape"
 
@@ -110,6 +143,9 @@ class GraphInputs:
     def read(self) -> GraphInputs:
         """All inputs; what cannot be read is `refused`."""
         names = {entry.name for entry in self.model.inputs}
+        axes = [entry.axes for entry in self.model.inputs if entry.axes]
+        if any(one[place] == 1 for one in axes if (place := self._batch_place(one))):
+            self.batch = Atom(1, "N")  # whatever other inputs say
         # Boxes last: they belong to the batch axis that an image input defines.
         for entry in sorted(self.model.inputs, key=lambda entry: self._place_among_boxes(entry.name) is not None):
             base = entry.name.removesuffix(LENGTHS)
@@ -123,8 +159,10 @@ class GraphInputs:
         return self
 
     def _entry(self, entry: GraphInput, *, sequence: bool) -> None:
-        if entry.axes is None or not entry.axes:
+        if entry.axes is None:
             raise NotSupported(f"the model does not declare its shape; {_remedy(entry)}")
+        if not entry.axes:
+            raise NotSupported(f"a scalar, without a batch axis; give it a value, such as `--constant {entry.name}=1`")
         if f"{entry.name}.sub_lengths" in {one.name for one in self.model.inputs}:
             raise NotSupported("nested sequences are not supported")
         place = self._place_among_boxes(entry.name)
@@ -134,7 +172,7 @@ class GraphInputs:
             self._tokens(entry, entry.axes)
         elif entry.kind in ("int64", "int32") or self._read_as_ids(entry.name):
             self._ids(entry, entry.axes)
-        elif entry.kind in ("float32", "float64", "float16", "bfloat16"):
+        elif entry.kind in KINDS.values() and entry.kind not in WHOLE:
             self._numbers(entry, entry.axes, sequence=sequence)
         else:
             raise NotSupported(f"data type {entry.kind} is not supported")
@@ -194,8 +232,33 @@ class GraphInputs:
             raise NotSupported(f"axes of dynamic size: {_joined(dims)}; give them a size, {_remedy(entry)}")
         return [int(size) for size in dims if isinstance(size, int)]
 
+    def _batch_place(self, axes: tuple[int | str | None, ...]) -> int:
+        """The place of the batch axis: the first one, except in states such as `[layers, N, units]`."""
+        shapes = [entry.axes for entry in self.model.inputs if entry.axes]
+        firsts = [size if isinstance(size, int) else None for size, *_ in shapes]
+        if len(set(firsts)) == 1:
+            return 0
+        common = [size for size in firsts if size in (None, 1) and all(_places(one, size) for one in shapes)]
+        # A state of a batch of 1, where other inputs leave it open, is of no other batch.
+        places = _places(axes, common[0]) if common else _places(axes, 1) if isinstance(axes[0], int) else [0]
+        return places[0] if len(places) == 1 else 0
+
+    def _state(self, entry: GraphInput, axes: tuple[int | str | None, ...], place: int) -> None:
+        """Numbers with other axes before that of the batch, which comes first in feeds."""
+        batch = self._batch(axes[place])
+        sizes = self._sizes(entry, [*axes[:place], *axes[place + 1 :]])
+        inside = [axis_for(size) for size in sizes]
+        layer = self._data(entry, Type.dense(*sizes), {"shape": sizes}, level=0)
+        layout = (*inside[:place], (batch,), *inside[place:])
+        self.values[entry.name] = View(layout, value=layer.outputs[0], order=(batch, *atoms_of(tuple(inside))))
+        self.notes.append(f"input {shown(entry.name)}: feed the batch first; it is axis {place} in the model")
+
     def _numbers(self, entry: GraphInput, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:
-        steps = sequence or (len(axes) == 3 and self.reading != "rows" and not self.says_axes)
+        if place := self._batch_place(axes):
+            self._state(entry, axes, place)
+            return
+        fixed = self.reading == "rows" or (self.reading == "tokens" and all(isinstance(size, int) for size in axes[1:]))
+        steps = sequence or (len(axes) == 3 and not fixed and not self.says_axes)
         first = self.reading == "time-major"
         if steps and first:
             self.notes.append(
@@ -241,6 +304,8 @@ class GraphInputs:
 
     def _batch(self, size: int | str | None) -> Atom:
         known: Extent = size if isinstance(size, int) else BATCH
+        if known == BATCH and self.batch and self.batch.size == 1:
+            known = 1
         if self.batch is None:
             self.batch = Atom(known, "N")
         elif self.batch.size != known:
@@ -263,6 +328,11 @@ class GraphInputs:
         layer.outputs = (LayerOutput(layer, 0, type_),)
         self.layers[entry.name] = layer
         return layer
+
+
+def _places(axes: tuple[int | str | None, ...], size: int | None) -> list[int]:
+    """The places of axes of a size, None for dynamic ones."""
+    return [place for place, one in enumerate(axes) if (one if isinstance(one, int) else None) == size]
 
 
 _SAME_IDS = frozenset({"Cast", "Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"})

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from .layers import LayerOutput, Weight, weight
-from .operators import OperatorContext, RowView, operator
+from .operators import OPERATORS, OperatorContext, RowView, operator
 from .sequence_rows import one_row
 from .symbolic_values import (
     BoxImageIndices,
@@ -108,6 +108,29 @@ def conv(step: OperatorContext, x: Any, filters: Any, bias: Any = None) -> Opera
     groups, type_ = step.attribute("group", 1), f"conv{SUFFIXES[spatial]}"
     made = step.layer(type_, value, weights=weights, groups=groups, bias=bias is not None, **settings)
     return step.made(made.outputs[0], rows)
+
+
+_PARAMETERS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("Identity", "Relu", "Sigmoid", "Tanh"), ()), "HardSigmoid": ("alpha", "beta"),
+    "LeakyRelu": ("alpha",), "Clip": ("min", "max"),
+}  # fmt: skip
+"""Activations of onnxruntime's fused operators, and the attributes that are their parameters."""
+
+
+@operator("FusedConv", domain="com.microsoft")
+def fused_conv(step: OperatorContext, x: Any, filters: Any, bias: Any = None, added: Any = None) -> Operand:
+    """A convolution, to which another value may be added, and its activation."""
+    name, numbers = step.attribute("activation", "Identity"), step.attribute("activation_params", [])
+    names = _PARAMETERS.get(name)
+    known = names is not None and len(names) == len(numbers)
+    step.refuse_unless(known, f"activation `{name}` with {len(numbers)} parameters is not supported")
+    assert names is not None
+    found = conv(step, x, filters, bias)
+    if added is not None:
+        found = OPERATORS["", "Add"](step, found, added)
+    step.node = replace(step.node, operator=name, attributes=dict(zip(names, numbers, strict=True)))
+    result: Operand = OPERATORS["", name](step, found)
+    return result
 
 
 def pair(name: str, sizes: list[int]) -> dict[str, Any]:

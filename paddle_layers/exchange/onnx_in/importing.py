@@ -17,7 +17,7 @@ from paddle_layers.runtime import Net
 from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from . import verification
 from .conversion import Outcome, convert
-from .graph_inputs import fix_sizes
+from .graph_inputs import fix_sizes, fix_values
 from .layers import ImportedLayer
 from .model import ImportFailure, Model, OnnxNode, shown
 from .network import Assembled, assemble
@@ -53,7 +53,11 @@ class OnnxImport(ImportedFiles):
 
 
 def import_onnx(
-    path: str | Path, *, shapes: Mapping[str, Sequence[int]] | None = None, verify: bool = True
+    path: str | Path,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    constants: Mapping[str, float] | None = None,
+    verify: bool = True,
 ) -> OnnxImport:
     """Import an ONNX model as exported by PyTorch, Keras, scikit-learn or this library; the weights are trainable.
 
@@ -62,6 +66,7 @@ def import_onnx(
     Args:
         path: The ONNX file.
         shapes: Sizes of inputs with axes of dynamic size, by name and without the batch axis.
+        constants: Values of scalar inputs, which become constants, such as a sampling rate.
         verify: Whether the network is compared with ONNX's reference implementation, on random inputs. Models of
             more than 2^25 weights and values for a batch of 2, or of 2^30 multiplications, are not verified, which the
             report mentions.
@@ -71,18 +76,19 @@ def import_onnx(
         `write(folder)` writes the files.
 
     Raises:
-        ImportFailure: Nodes without a counterpart, one line each; shapes that do not fit the model; a network that
-            computes other values than the model.
+        ImportFailure: Nodes without a counterpart, one line each; shapes or constants that do not fit the model; a
+            network that computes other values than the model.
         OSError: The file cannot be read.
 
     Example::
 
         imported = pl.import_onnx("resnet18.onnx")
         imported = pl.import_onnx("detector.onnx", shapes={"images": (3, 640, 640)})
+        imported = pl.import_onnx("speech.onnx", shapes={"audio": (512,)}, constants={"rate": 16000})
     """
     file = Path(path)
     model = read_model(file)
-    notes = fix_sizes(model, shapes or {})
+    notes = [*fix_values(model, constants or {}), *fix_sizes(model, shapes or {})]
     with np.errstate(all="ignore"):  # what is not finite is so in the model
         outcome = convert(model)
     outcome.notes[:0] = notes

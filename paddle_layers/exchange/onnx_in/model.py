@@ -93,6 +93,8 @@ class Model:
     inputs: list[GraphInput]
     outputs: list[GraphInput]
     opsets: dict[str, int] = field(default_factory=dict)
+    fixed: dict[str, NDArray[Any]] = field(default_factory=dict)
+    """Inputs that were replaced by constants."""
 
 
 def text(name: str | bytes) -> str:

@@ -227,7 +227,10 @@ def _is_matrix(layer: ImportedLayer, one: Weight) -> bool:
     """Whether it is the matrix or the filters of a layer: trained even where it is a constant of the graph."""
     # Other numbers of the graph were constants in the original training, too; Paddle's exporter writes all parameters
     # as constants, and weights that were standardized are results of several ones.
-    return one.array.ndim > 1 and (layer.type == "fc" or layer.type.startswith("conv"))
+    return one.array.ndim > 1 and (layer.type in _OF_MATRICES or layer.type.startswith("conv"))
+
+
+_OF_MATRICES = frozenset({"fc", "grumemory", "lstmemory", "recurrent"})
 
 
 def _plain(attributes: dict[str, Any]) -> dict[str, Any]:

@@ -42,6 +42,7 @@ from .symbolic_values import (
     View,
     atoms_of,
     axis_for,
+    reshaped,
     size_of,
     with_layout,
 )
@@ -99,6 +100,8 @@ class OperatorContext:
         """Results of previous nodes, for reuse."""
         self.kinds: Sequence[str] = ()
         """Kinds of the data types of the inputs, as NumPy names them: `f`, `i`, `b`."""
+        self.fixed_axes = False
+        """Whether no axis of a fixed size is one of steps."""
         self.additional_axes = 0
         """Axes of the inputs that are not in the model: merged with the batch axis there."""
 
@@ -160,7 +163,7 @@ class OperatorContext:
 
     def lead(self, view: View) -> int:
         """The number of axes before those of a row."""
-        needed = set(view.rows)
+        needed = set(view.rows if view.has_batch else view.rows[1:])
         for count in range(len(view.layout) + 1):
             seen = atoms_of(view.layout[:count])
             if needed <= set(seen):
@@ -280,6 +283,15 @@ class OperatorContext:
             made = self._with(self.settled(mean), given, factor=-1.0)
         elif given.kind in ("root", "inverse root"):
             made = self._with(self.settled(mean), given, power=0.5 if given.kind == "root" else -0.5)
+        elif given.kind == "centred":
+            made = self.view(OPERATORS["", "Sub"](self, given.view, self.settled(_mean_of(given.view, given.over))))
+            made = reshaped(made, [*given.shape])
+        elif given.kind == "square":
+            made = self.each("power", self.view(replace(given, kind="centred")), power=2.0)
+        elif given.kind in _POWERS and given.gain is None:
+            squares = self.view(Statistic(given.view.layout, view=given.view, kind="square", over=given.over))
+            variance = replace(_mean_of(squares, given.over), epsilon=given.epsilon)
+            made = self._with(self.view(variance), given, power=_POWERS[given.kind])
         if made is None:
             return given
         self.known[given] = made
@@ -302,9 +314,37 @@ class OperatorContext:
         return self.attribute(name, default) if given is None else self.integers(given, name)
 
 
+_POWERS = {"variance": 1.0, "deviation": 0.5, "inverse deviation": -0.5}
+
+
+def _mean_of(view: View, over: int) -> Statistic:
+    """The mean over the last axes, which keep the size 1."""
+    layout = (*view.layout[: len(view.layout) - over], *((),) * over)
+    return Statistic(layout, view=view, kind="mean", over=over)
+
+
 def samples_first(view: View) -> list[int]:
     """The axes of a value with those of samples and steps before the others."""
     return sorted(range(len(view.layout)), key=lambda place: not any(atom.name for atom in view.layout[place]))
+
+
+def memory_order(view: View) -> list[int]:
+    """The axes of a value as its elements follow each other, so that no layer permutes them; else samples first."""
+    axes = range(len(view.layout))
+    places = {atom: place for place, atom in enumerate(view.order)}
+    order = sorted(axes, key=lambda at: places[view.layout[at][0]] if view.layout[at] else len(places))
+    permuted = atoms_of(view.layout) != view.order and atoms_of(reordered(view, order).layout) == view.order
+    return order if permuted else samples_first(view)
+
+
+def reordered(view: View, order: Sequence[int]) -> View:
+    """The value with its axes in another order."""
+    return replace(view, layout=tuple(view.layout[place] for place in order))
+
+
+def restored(view: View, order: Sequence[int]) -> View:
+    """The value with its axes as they were before `reordered`."""
+    return reordered(view, [order.index(place) for place in range(len(order))])
 
 
 def view_of(value: LayerOutput, rows: Sequence[Atom], lead: Layout) -> View:

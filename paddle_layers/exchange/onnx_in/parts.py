@@ -9,7 +9,16 @@ from typing import Any
 import numpy as np
 
 from .layers import ImportedLayer, LayerOutput, NotSupported, weight
-from .operators import KNOWN, OperatorContext, described, operator, samples_first, view_of
+from .operators import (
+    KNOWN,
+    OperatorContext,
+    described,
+    memory_order,
+    operator,
+    reordered,
+    restored,
+    view_of,
+)
 from .sequence_rows import end_row, steps_of
 from .sizes import divided, product_of, whole
 from .symbolic_values import (
@@ -27,6 +36,7 @@ from .symbolic_values import (
     View,
     atoms_of,
     axis_for,
+    of_one_batch,
     size_of,
 )
 
@@ -73,19 +83,18 @@ def concat(step: OperatorContext, *parts: Any) -> Operand:
     like = next((part for part in given if isinstance(part, View)), None)
     if like is None:
         raise NotSupported(f"input is {described(given[0])}, expected the output of a layer")
-    views = [constant_of_samples(step, part, like) for part in given]
+    views = of_one_batch(*(constant_of_samples(step, part, like) for part in given))
     axis = step.axis(step.attribute("axis", 0), len(views[0].layout))
-    order = samples_first(views[0])
+    order = memory_order(views[0])
     ranks = {len(view.layout) for view in views}
     step.refuse_unless(ranks == {len(order)}, "inputs have different numbers of axes")
-    rows = [step.rows(replace(view, layout=tuple(view.layout[place] for place in order))) for view in views]
+    rows = [step.rows(reordered(view, order)) for view in views]
     first, axis = rows[0], order.index(axis)
     for one in rows[1:]:
         same_rows = first.view.rows == one.view.rows and len(first.lead) == len(one.lead)
         step.refuse_unless(same_rows and first.lead == one.lead, "inputs have different batch or time axes")
     made = step.layer("concat", *(one.value for one in rows), axis=step.axis_of_row(axis, first))
-    found = step.made(made.outputs[0], first)
-    return replace(found, layout=tuple(found.layout[order.index(place)] for place in range(len(order))))
+    return restored(step.made(made.outputs[0], first), order)
 
 
 def _element_indices(step: OperatorContext, samples: SampleIndices, others: Sequence[Any]) -> ElementIndices:
@@ -266,22 +275,31 @@ def slice_(step: OperatorContext, x: Any, *given: Any) -> Any:
 
 def _cropped(step: OperatorContext, view: View, given: list[tuple[Any, ...]]) -> View:
     """A strided slice, by a separate layer."""
-    rows = step.rows(view)
-    parts = []
+    order, parts = memory_order(view), []
+    ordered = reordered(view, order)
+    rows = step.rows(ordered)
     for start, end, axis, by in given:
-        place = step.axis(axis, len(view.layout))
-        size = view.shape[place]
-        known = all(isinstance(one, int) for one in (start, end, by, size)) and by > 0
+        place = order.index(step.axis(axis, len(order)))
+        size = ordered.shape[place]
+        known = all(isinstance(one, int) for one in (start, end, by, size)) and by
         step.refuse_unless(
-            known and place >= len(rows.lead),
-            "negative steps, dynamic ends and slices of the batch or time axis are not supported",
+            known and place >= len(rows.lead), "dynamic ends and slices of the batch or time axis are not supported"
         )
+        if by < 0:
+            step.refuse_unless(len(given) == 1, "negative steps along several axes are not supported")
+            # A backward slice to the beginning has no end that Python can write as a number.
+            chosen = [*range(size)][start : end if end >= -size else None : by]
+            step.refuse_unless(chosen, "the slice is empty")
+            at = step.axis_of_row(place, rows)
+            return restored(
+                step.made(step.layer("gather", rows.value, indices=chosen, axis=at).outputs[0], rows), order
+            )
         first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
         step.refuse_unless(first < behind, "the slice is empty")
         parts.append((place - len(rows.lead) + 1, first, -(-(behind - first) // by), by))
     axes, begin, sizes, steps = map(list, zip(*parts, strict=True))
     made = step.layer("crop", rows.value, axes=axes, begin=begin, sizes=sizes, steps=steps)
-    return step.made(made.outputs[0], rows)
+    return restored(step.made(made.outputs[0], rows), order)
 
 
 def _place_rows(step: OperatorContext, x: ConstantValue, starts: Any, ends: Any, places: Any) -> Operand:

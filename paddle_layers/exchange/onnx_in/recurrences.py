@@ -9,16 +9,20 @@ from typing import Any
 import numpy as np
 
 from .layers import LayerOutput, NotSupported, Weight, weight
-from .operators import OperatorContext, RowView, needed, operator
+from .operators import OperatorContext, RowView, needed, operator, view_of
+from .parts import cut
+from .sizes import whole
 from .symbolic_values import (
     Atom,
     ConstantValue,
     DynamicConstant,
     Layout,
     Operand,
+    RepeatedConstant,
     SequenceLengths,
     View,
     atoms_of,
+    axis_for,
     size_of,
 )
 
@@ -54,7 +58,12 @@ def recurrence(
     step.refuse_unless(step.attribute("clip") is None, "`clip` is not supported")
     step.refuse_unless(not step.attribute("input_forget", 0), "`input_forget` is not supported")
     first = bool(step.attribute("layout", 0))
-    rows = step.rows(step.view(x), 1)
+    view, place = step.view(x), 0 if first else 1
+    if step.fixed_axes and view.shape[place : place + 1] == (1,):  # a single step of a batch of 1
+        view = view.without_batch().with_batch(place)
+    steps = view.layout[1 if first else 0] if len(view.layout) == 3 else ()
+    fixed = step.fixed_axes and not any(atom.name for atom in steps) and isinstance(size_of(steps), int)
+    rows = step.rows(_sequences(step, view, first=first) if fixed else view, 1)
     full = {size_of(axis) for axis in rows.lead if [atom.name for atom in axis] == ["T"]}
     if isinstance(lengths, DynamicConstant):
         counted = lengths.number in full
@@ -91,9 +100,35 @@ def recurrence(
         suffix = ("forward", "backward")[place] if len(ways) == 2 else ""
         parts = [_part(one, place) for one in arrays]
         made.append(
-            one_direction(step, kind, rows, parts, units, own, reverse, suffix, before=before, reset_after=after)
+            one_direction(step, kind, rows, parts, units, own, reverse, suffix, before=before[place], reset_after=after)
         )
-    return _outputs(step, made, ways, rows, first)
+    rows_, *ends = _outputs(step, made, ways, rows, first)
+    return (_samples(step, rows_) if fixed and rows_ else rows_, *ends)
+
+
+def _sequences(step: OperatorContext, view: View, *, first: bool) -> View:
+    """Sequences along an axis of fixed size, such as the columns of an image."""
+    step.refuse_unless(len(view.layout) == 3, f"input has {len(view.layout)} axes, expected 3")
+    steps, batch = view.layout[:2][::-1] if first else view.layout[:2]
+    value = step.known.get(("steps", view.value))
+    if value is None or view.order != atoms_of((batch, steps, view.layout[2])):
+        rows = step.rows(replace(view, layout=(batch, steps, view.layout[2])), 2)
+        step.refuse_unless(len(rows.lead) == 1, "the batch axis is merged with others")
+        value = step.layer("to_sequence", rows.value, size=rows.value.dims[1], suffix="steps").outputs[0]
+    lead: Layout = (batch, (Atom(size_of(steps), "T"),))
+    return view_of(value, atoms_of(lead), lead if first else lead[::-1])
+
+
+def _samples(step: OperatorContext, view: View) -> View:
+    """Sequences of a fixed number of steps as samples that have an axis for these."""
+    batch, steps, *inside = view.order
+    count, value = whole(steps.size), view.value
+    if count > 1:
+        value = step.layer("seq_reshape", value, size=count * value.dims[0], suffix="joined").outputs[0]
+    value, axis = step.layer("seq_last", value, suffix="sample").outputs[0], axis_for(count)
+    step.known["steps", value] = view.value  # of another recurrence that reads it
+    layout = tuple(axis if one == (steps,) else one for one in view.layout)
+    return View(layout, value=value, order=(batch, *axis, *inside))
 
 
 def _check_slopes(step: OperatorContext, affine: int) -> None:
@@ -106,37 +141,36 @@ def _check_slopes(step: OperatorContext, affine: int) -> None:
         )
 
 
-def _initial(step: OperatorContext, given: dict[str, Any], *, first: bool, directions: int) -> list[LayerOutput]:
-    """Values for the optional inputs of a layer; none where all are zero."""
-    found: list[LayerOutput | None] = []
+def _initial(step: OperatorContext, given: dict[str, Any], *, first: bool, directions: int) -> list[list[LayerOutput]]:
+    """Values for the optional inputs of the layer of each direction; none where all are zero."""
+    found: list[list[LayerOutput]] = []
     for name, one in given.items():
+        constant = one.constant if isinstance(one, RepeatedConstant) else one
         zero = one is None or (isinstance(one, DynamicConstant) and one.number == 0)
-        if zero or (isinstance(one, ConstantValue) and one.array.dtype.kind == "f" and not one.array.any()):
-            found.append(None)
+        if zero or (
+            isinstance(constant, ConstantValue) and constant.array.dtype.kind == "f" and not constant.array.any()
+        ):
+            found.append([])
             continue
         step.refuse_unless(
-            not isinstance(one, (ConstantValue, DynamicConstant)),
+            not isinstance(one, (ConstantValue, DynamicConstant, RepeatedConstant)),
             f"a constant `{name}` other than zero is not supported",
-        )
-        step.refuse_unless(
-            directions == 1, f"`{name}` of a bidirectional node is not supported; split it into two nodes"
         )
         view = step.view(one, name)
         place = 1 if first else 0
         step.refuse_unless(
-            len(view.layout) == 3 and not view.layout[place],
-            f"`{name}` must have 3 axes, and axis {place}, that of the directions, must have size 1",
+            len(view.layout) == 3 and view.shape[place] == directions,
+            f"`{name}` must have 3 axes, and axis {place}, that of the directions, must have size {directions}",
         )
-        rows = step.rows(replace(view, layout=(*view.layout[:place], *view.layout[place + 1 :])), 1)
-        names = [[atom.name for atom in axis] for axis in rows.lead]
+        parts = [view] if directions == 1 else cut(step, view, place, [1] * directions)
+        rows = [step.rows(replace(one, layout=(*one.layout[:place], *one.layout[place + 1 :])), 1) for one in parts]
+        names = [[atom.name for atom in axis] for axis in rows[0].lead]
         step.refuse_unless(names == [["N"]], f"`{name}` must have the batch axis")
-        found.append(rows.value)
+        found.append([one.value for one in rows])
     outputs, states = found
-    if states is None:
-        return [] if outputs is None else [outputs]
-    if outputs is None:  # the state follows it
-        outputs = step.layer("slope_intercept", states, slope=0.0, suffix="initial").outputs[0]
-    return [outputs, states]
+    if states and not outputs:  # the state follows it
+        outputs = [step.layer("slope_intercept", one, slope=0.0, suffix="initial").outputs[0] for one in states]
+    return [[side[at] for side in (outputs, states) if side] for at in range(directions)]
 
 
 def _numbers(step: OperatorContext, given: Any, directions: int, name: str) -> ConstantValue | None:
@@ -243,15 +277,15 @@ def _bias(
 
 def _outputs(step: OperatorContext, made: list[LayerOutput], ways: list[bool], rows: RowView, first: bool) -> Any:
     """`[T, directions, N, units]`, then `[directions, N, units]`; with `layout` 1 the batch comes first."""
-    whole, wanted = made[0], [*step.node.outputs, "", "", ""][:3]
+    rows_of_steps, wanted = made[0], [*step.node.outputs, "", "", ""][:3]
     batch, steps = (tuple(atom for atom in rows.view.rows if atom.name == name) for name in ("N", "T"))
     if len(made) == 2:
-        whole = step.layer("concat", *made, suffix="both").outputs[0]
+        rows_of_steps = step.layer("concat", *made, suffix="both").outputs[0]
     units = made[0].dims[0]
     inside = tuple((Atom(size),) if size > 1 else () for size in (len(made), units))
     layout: Layout = (batch, steps, *inside) if first else (steps, inside[0], batch, inside[1])
     results: list[Operand | None] = [
-        View(layout, value=whole, order=(*batch, *steps, *atoms_of(inside))) if wanted[0] else None
+        View(layout, value=rows_of_steps, order=(*batch, *steps, *atoms_of(inside))) if wanted[0] else None
     ]
     shape: Layout = (batch, *inside) if first else (inside[0], batch, inside[1])
 

@@ -148,7 +148,7 @@ class ReferenceRun:
     constants: set[str] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.constants = {"", *self.model.constants}
+        self.constants = {"", *self.model.constants, *self.model.fixed}
 
     def run(self, nodes: Sequence[OnnxNode], values: dict[str, Any]) -> None:
         """Compute the outputs of nodes; in double precision, unless they are constants. Raises `NotVerified`."""

@@ -26,6 +26,8 @@ from .symbolic_values import (
     View,
     atoms_of,
     axis_for,
+    is_single,
+    of_one_batch,
     reshaped,
     size_of,
 )
@@ -98,6 +100,9 @@ def gemm(step: OperatorContext, x: Any, matrix: Any, bias: Any = None) -> Operan
 @operator("MatMul", constants=True)
 def matmul(step: OperatorContext, x: Any, y: Any) -> Operand:
     """A map without a bias; of two values, or with a matrix for each head, a product of matrices."""
+    if any(isinstance(one, View) and not one.has_batch for one in (x, y)):
+        made = step.view(matmul(step, *(_with_first_batch(one) for one in of_one_batch(x, y))))
+        return replace(made, layout=made.layout[1:])
     if isinstance(y, ConstantValue) and y.array.ndim == 2:
         given = step.numbers(y, "weight")
         if isinstance(x, DynamicConstant) and x.number == 0:
@@ -108,6 +113,10 @@ def matmul(step: OperatorContext, x: Any, y: Any) -> Operand:
     if isinstance(y, View) and isinstance(x, ConstantValue):
         return product(step, _matrices(step, y, x), y)
     return product(step, x, y)
+
+
+def _with_first_batch(given: Any) -> Any:
+    return replace(given, layout=(given.order[:1], *given.layout)) if isinstance(given, View) else given
 
 
 def _by_matrices(step: OperatorContext, x: View, y: ConstantValue) -> Operand:
@@ -252,6 +261,9 @@ def gather(step: OperatorContext, table: Any, places: Any) -> Operand:
         return _elements(step, view, given.array, axis)
     place, keep = int(given.array.reshape(-1)[0]), given.array.ndim > 0
     size = view.shape[axis]
+    if view.layout[axis] and all(map(is_single, view.layout[axis])):
+        step.refuse_unless(place in (0, -1), f"index {place} is out of range for an axis of size 1")
+        return view if keep else replace(view, layout=(*view.layout[:axis], *view.layout[axis + 1 :]))
     # Along the axis of steps, only the ends are the same for sequences of every length.
     if any(atom.name for atom in view.layout[axis]):
         last = place == -1 or (isinstance(size, int) and place == size - 1 and place > 0)

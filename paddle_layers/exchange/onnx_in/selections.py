@@ -30,6 +30,7 @@ from .symbolic_values import (
     View,
     atoms_of,
     axis_for,
+    of_one_batch,
     size_of,
 )
 
@@ -60,6 +61,7 @@ def together(step: OperatorContext, *given: Any) -> tuple[RowView, list[LayerOut
     operands = [as_constant(one) for one in given]
     views = [step.view(one) if not isinstance(one, ConstantValue) else one for one in operands]
     rank = max(len(one.layout) if isinstance(one, View) else one.array.ndim for one in views)
+    views = of_one_batch(*views)
     like = next((one for one in views if isinstance(one, View)), None)
     if like is None:
         raise NotSupported(f"inputs are {described(given[0])}, expected the output of a layer")

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from .layers import NotSupported
-from .operators import OperatorContext, operator, samples_first, view_of
+from .operators import OperatorContext, memory_order, operator, reordered, samples_first, view_of
 from .selections import COMPARISONS, compare, is_value, logic, select
 from .sequence_rows import broadcast, causal_of, end_row, one_row, steps_of
 from .sizes import BATCH
@@ -30,6 +30,7 @@ from .symbolic_values import (
     StepPositions,
     View,
     atoms_of,
+    is_single,
 )
 
 
@@ -224,6 +225,14 @@ def reduced(step: OperatorContext, x: Any, axes: Any = None) -> Operand:
         step.refuse_unless(places == list(range(rank - x.over, rank)), "the mean is over other axes than the deviation")
         return replace(x, kind="variance", layout=left)
     view = step.view(x)
+    ones = {place for place in places if view.layout[place] and all(map(is_single, view.layout[place]))}
+    if ones and step.fixed_axes:  # over a batch of 1, too
+        x = view if keep else replace(view, layout=tuple(a for at, a in enumerate(view.layout) if at not in ones))
+        places = [place - (0 if keep else sum(one < place for one in ones)) for place in places if place not in ones]
+        if not places:
+            return _of_each(step, x)
+        step.node = replace(step.node, attributes={**step.node.attributes, "axes": places})
+        return reduced(step, x)
     atoms = atoms_of(tuple(view.layout[place] for place in places))
     if [atom.name for atom in atoms] == ["T"]:
         fits = name in REDUCTIONS and len(places) == 1
@@ -238,14 +247,17 @@ def reduced(step: OperatorContext, x: Any, axes: Any = None) -> Operand:
     )
     if name == "ReduceMean" and places == list(range(rank - len(places), rank)) and not _image(step, view, places):
         return Statistic(left, view=view, kind="mean", over=len(places))
-    if name in ("ReduceMean", "ReduceMax") and _image(step, view, places):
-        return _over_points(step, view, keep=keep)
-    order = samples_first(view)
-    rows = step.rows(replace(view, layout=tuple(view.layout[place] for place in order)))
-    own = sorted(order.index(place) - len(rows.lead) + 1 for place in places)
-    made = step.layer("reduction", rows.value, operation=OPERATIONS[name], axes=own, keep_dims=keep or None)
-    found, remaining = step.made(made.outputs[0], rows), [place for place in order if keep or place not in places]
-    return replace(found, layout=tuple(found.layout[remaining.index(place)] for place in sorted(remaining)))
+    order = memory_order(view)
+    ordered, own = reordered(view, order), sorted(order.index(place) for place in places)
+    if name in ("ReduceMean", "ReduceMax") and _image(step, ordered, own):
+        found = _over_points(step, ordered, keep=keep)
+    else:
+        rows = step.rows(ordered)
+        along = [place - len(rows.lead) + 1 for place in own]
+        made = step.layer("reduction", rows.value, operation=OPERATIONS[name], axes=along, keep_dims=keep or None)
+        found = step.made(made.outputs[0], rows)
+    remaining = [place for place in order if keep or place not in places]
+    return reordered(found, [remaining.index(place) for place in sorted(remaining)])
 
 
 def _of_each(step: OperatorContext, x: View) -> Operand:

@@ -30,6 +30,7 @@ from .symbolic_values import (
     View,
     atoms_of,
     axis_for,
+    is_single,
     reshaped,
     with_layout,
 )
@@ -49,16 +50,13 @@ def squeeze(step: OperatorContext, x: SymbolicValue, axes: Any = None) -> Operan
     """Axes of the size 1 go."""
     given = step.listed("axes", axes)
     rank = len(x.layout)
-    known = given is not None or all(size != 1 or not axis for size, axis in zip(x.shape, x.layout, strict=True))
-    step.refuse_unless(known, "Squeeze without `axes` would remove the batch axis of size 1")
-    gone = {step.axis(one, rank) for one in given} if given is not None else set(_ones(x))
-    for place in gone:
-        step.refuse_unless(not x.layout[place], f"cannot squeeze axis {place}: it is the batch axis or not of size 1")
+    ones = {place for place, axis in enumerate(x.layout) if all(map(is_single, axis))}
+    known = given is not None or all(size != 1 or place in ones for place, size in enumerate(x.shape))
+    step.refuse_unless(known, "Squeeze without `axes` would remove an axis of steps of size 1")
+    gone = ones if given is None else {step.axis(one, rank) for one in given}
+    for place in gone - ones:
+        raise NotSupported(f"cannot squeeze axis {place}: it is the batch axis or not of size 1")
     return moved(x, tuple(axis for place, axis in enumerate(x.layout) if place not in gone))
-
-
-def _ones(x: SymbolicValue) -> list[int]:
-    return [place for place, axis in enumerate(x.layout) if not axis]
 
 
 @operator("Unsqueeze")
@@ -231,19 +229,20 @@ def repeated_axes(step: OperatorContext, view: View, counts: list[Any]) -> View:
 
 def repeated(step: OperatorContext, x: ConstantValue, sizes: list[Any]) -> RepeatedConstant:
     """A constant that is repeated for each sample."""
-    reason = "expanding a tensor constant to a dynamic size is only supported along the batch axis"
-    rank, shape = len(sizes), x.array.shape
-    first = rank - len(shape)
+    shape = (1,) * (len(sizes) - x.array.ndim) + x.array.shape
+    places = [place for place, size in enumerate(sizes) if not isinstance(size, int)]
     step.refuse_unless(
-        first >= 0 and not isinstance(sizes[0], int) and all(isinstance(size, int) for size in sizes[1:]), reason
+        len(places) == 1 and len(shape) == len(sizes) and shape[places[0]] == 1,
+        "expanding a tensor constant to a dynamic size is only supported along the batch axis",
     )
-    step.refuse_unless(first > 0 or shape[0] == 1, reason)
+    (place,) = places
     # A size of 1 in the shape leaves that axis of the constant as it is.
-    full = np.broadcast_shapes((1,) * first + shape, (1, *sizes[1:]))
+    full = np.broadcast_shapes(shape, [1 if at == place else size for at, size in enumerate(sizes)])
     step.budget.check(math.prod(full))
     constant = ConstantValue(np.broadcast_to(x.array, full), x.source)
-    layout = ((Atom(sizes[0], "N"),), *(axis_for(size) for size in full[1:]))
-    return RepeatedConstant(layout, constant=constant, order=atoms_of(layout))
+    batch = (Atom(sizes[place], "N"),)
+    layout = tuple(batch if at == place else axis_for(size) for at, size in enumerate(full))
+    return RepeatedConstant(layout, constant=constant, order=(*batch, *atoms_of(layout[:place] + layout[place + 1 :])))
 
 
 @operator("Trilu")

@@ -27,6 +27,11 @@ class Atom:
     name: str = ""
 
 
+def is_single(atom: Atom) -> bool:
+    """Whether it is the axis of a batch of 1."""
+    return atom.name == "N" and atom.size == 1
+
+
 Axis = tuple[Atom, ...]
 """Atoms of the axis, the slowest first; empty for an axis of size 1."""
 
@@ -60,6 +65,22 @@ class View(SymbolicValue):
     def rows(self) -> tuple[Atom, ...]:
         """The atoms of the batch and of steps."""
         return tuple(atom for atom in self.order if atom.name)
+
+    @property
+    def has_batch(self) -> bool:
+        """Whether the batch is among the axes: a model with a batch of 1 may drop it."""
+        return not is_single(self.order[0]) or self.order[0] in atoms_of(self.layout)
+
+    def without_batch(self) -> View:
+        """The same without the axis of a batch of 1, which the layer has nevertheless."""
+        layout = tuple(tuple(atom for atom in axis if not is_single(atom)) for axis in self.layout)
+        return replace(self, layout=layout)
+
+    def with_batch(self, place: int = 0) -> View:
+        """The same with the batch as an axis of size 1, if it has none."""
+        if self.has_batch or len(self.layout) <= place or self.layout[place]:
+            return self
+        return replace(self, layout=(*self.layout[:place], self.order[:1], *self.layout[place + 1 :]))
 
     @property
     def inside(self) -> tuple[Atom, ...]:
@@ -316,9 +337,7 @@ def reshaped(meaning: M, shape: list[Extent]) -> M | None:
         if found is None:
             return None
         layout.append(found)
-    while left and left[0].size == 1 and layout:  # a batch of one row, after the last axis
-        layout[-1] = (*layout[-1], left.pop(0))
-    if left:
+    if any(not is_single(atom) for atom in left):
         return None
     result = replace(meaning, layout=tuple(layout))
     return result if not cuts else _refined(result, cuts)
@@ -332,6 +351,9 @@ def _taken(left: list[Atom], size: Extent, cuts: dict[Atom, tuple[Atom, Atom]]) 
     while size != 1:
         if not left:
             return None
+        if is_single(left[0]):
+            left.pop(0)  # not merged with other axes
+            continue
         rest = divided(size, left[0].size)
         if rest is not None:
             found.append(left.pop(0))
@@ -360,6 +382,13 @@ def _refined(meaning: M, cuts: dict[Atom, tuple[Atom, Atom]]) -> M:
     layout = tuple(tuple(part for atom in axis for part in parts(atom)) for axis in meaning.layout)
     order = tuple(part for atom in meaning.order for part in parts(atom))
     return replace(meaning, order=order, layout=layout)
+
+
+def of_one_batch(*given: Any) -> list[Any]:
+    """Values and constants; a batch of 1 that one value has not as an axis is none of the others."""
+    if all(one.has_batch for one in given if isinstance(one, View)):
+        return [*given]
+    return [one.without_batch() if isinstance(one, View) else one for one in given]
 
 
 def aligned(one: View, other: View) -> tuple[View, View] | None:

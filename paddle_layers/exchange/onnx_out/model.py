@@ -103,7 +103,7 @@ def _port(onnx: ModuleType, port: Port) -> Any:
 def _tensor(onnx: ModuleType, name: str, array: Any, data: Path | None, chunks: list[bytes]) -> Any:
     # Integers are shapes and axes, which engines read while they load the model.
     if data is None or array.nbytes < BESIDE or array.dtype.kind != "f":
-        return onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
+        return onnx.numpy_helper.from_array(np.asarray(array, order="C"), name)
     kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
     tensor = onnx.TensorProto(name=name, dims=array.shape, data_type=kind)
     tensor.data_location = onnx.TensorProto.EXTERNAL
