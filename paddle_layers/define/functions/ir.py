@@ -194,7 +194,7 @@ def accumulation_of(node: ast.AST) -> Accumulation | None:
 
 
 def reads_of_accumulators(loop: ast.AST, names: Iterable[str]) -> set[str]:
-    """The accumulators among these names that a loop reads outside of their own `max(best, term)`."""
+    """The accumulators among these names that a loop reads, other than in `max(best, term)`."""
     accumulations = filter(None, map(accumulation_of, all_of(loop, *BINDINGS)))
     own = Counter(one.name for one in accumulations if one.sign in EXTREMES)
     reads = Counter(occurrences(loop, ast.Load))
