@@ -385,7 +385,7 @@ def _refined(meaning: M, cuts: dict[Atom, tuple[Atom, Atom]]) -> M:
 
 
 def of_one_batch(*given: Any) -> list[Any]:
-    """Values and constants; a batch of 1 that one value has not as an axis is none of the others."""
+    """Values and constants; if one value has its batch of 1 not as an axis, no other value has it as one either."""
     if all(one.has_batch for one in given if isinstance(one, View)):
         return [*given]
     return [one.without_batch() if isinstance(one, View) else one for one in given]
