@@ -125,7 +125,7 @@ class LineProgress:
         elif done < total and now - self._said < 5:
             return
         else:
-            # Smaller batches may have separate kernels, chosen by their rows.
+            # Kernels are chosen by the number of rows: smaller batches may need further ones.
             kernels = f"compiled {done} of {total}{' more' if self._compiled else ''} kernels"
             self.say(", ".join(filter(None, (kernels, left))))
         self._said, self._compiled = now, self._compiled or done == total
