@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from paddle_layers.define import InvalidAttributes
+from paddle_layers.define.name_patterns import rename_problem
 
 from .binding.binder import Bound
 from .binding.headers import spec
@@ -102,6 +103,26 @@ def check_clip(bound: Bound | None, report: DiagnosticReport) -> None:
     if bound is not None and not bound.broken and not bound.places and not bound.meant:
         help_ = "add `norm: 1` or `value: 1`"
         report.add("E105", "this `clip` block has neither `norm` nor `value`", bound.start, help=help_)
+
+
+def check_once(bound: Bound, report: DiagnosticReport) -> None:
+    """Check that a data layer is fed once, and a weight renamed once; the first of two would have no effect."""
+    weights: Bound | None = bound.values.get("weights")
+    renames = weights.values.get("rename", ()) if weights is not None else ()
+    for code, blocks, key, what in (
+        ("E305", bound.values.get("feed", ()), "input", "fed"),
+        ("E306", renames, "from", "renamed"),
+    ):
+        first: dict[str, int] = {}
+        for block in blocks:
+            name = block.values.get(key)
+            if isinstance(name, str) and first.setdefault(name, block.start) != block.start:
+                note = report.note("the other one is here", first[name])
+                report.add(code, f"`{name}` is {what} twice", block.place(key), notes=(note,))
+    for rename in renames:
+        old, new = rename.values.get("from"), rename.values.get("to")
+        if isinstance(old, str) and isinstance(new, str) and (problem := rename_problem(old, new)):
+            report.add("E306", problem, rename.place("to"))
 
 
 def check_monitored(callbacks: Sequence[Bound], report: DiagnosticReport) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from paddle_layers.define.machine import gc_paused
-from paddle_layers.define.name_patterns import listed, matching, rename_problem
+from paddle_layers.define.name_patterns import listed, matching
 
 from .binding.binder import Binder, Bound
 from .binding.headers import is_network, report_caffe, spec
@@ -28,6 +28,7 @@ from .training_checks import (
     check_clip,
     check_momenta,
     check_monitored,
+    check_once,
     check_ratio,
     check_scaling,
     check_schedules,
@@ -201,7 +202,7 @@ class _TrainingReader:
         if monitored or self.sources_needed:
             self._evaluations(bound, monitored)
         check_monitored(bound.values.get("callback", ()), self.report)
-        self._weights(bound.values.get("weights"))
+        check_once(bound, self.report)
         check_average(bound.values.get("average"), self.report)
         check_clip(bound.values.get("clip"), self.report)
         for name in ("schedule", "momentum_schedule"):
@@ -355,13 +356,8 @@ class _TrainingReader:
                 self.report.add("W005", f"{what}, but the only {phase} is at the end", callback.start, help=help_)
 
     def _feeds(self, bound: Bound, network: Network) -> None:
-        first: dict[str, int] = {}
         for feed in bound.values.get("feed", ()):
-            name = feed.values.get("input")
-            self._data_layer(name, feed.place("input"), network)
-            if isinstance(name, str) and first.setdefault(name, feed.start) != feed.start:
-                note = self.report.note("the other one is here", first[name])
-                self.report.add("E305", f"`{name}` is fed twice", feed.place("input"), help="remove one", notes=(note,))
+            self._data_layer(feed.values.get("input"), feed.place("input"), network)
 
     def _data_layer(self, name: object, place: int, network: Network) -> None:
         known = [output for node in network.nodes if not node.definition.inputs for output in node.output_names]
@@ -369,16 +365,6 @@ class _TrainingReader:
             near = nearest(name, known)
             hint = f"did you mean `{near}`?" if near else "available: " + ", ".join(f"`{n}`" for n in known)
             self.report.add("E305", f"`{name}` is not a data layer of the network", place, help=hint)
-
-    def _weights(self, bound: Bound | None) -> None:
-        first: dict[str, int] = {}
-        for rename in bound.values.get("rename", ()) if bound is not None else ():
-            old, new = rename.values.get("from"), rename.values.get("to")
-            if isinstance(old, str) and first.setdefault(old, rename.start) != rename.start:
-                note = self.report.note("the other one is here", first[old])
-                self.report.add("E306", f"`{old}` is renamed twice", rename.place("from"), notes=(note,))
-            if isinstance(old, str) and isinstance(new, str) and (problem := rename_problem(old, new)):
-                self.report.add("E306", problem, rename.place("to"))
 
     def _params(self, bound: Bound, network: Network) -> None:
         """Each pattern has to match a parameter."""

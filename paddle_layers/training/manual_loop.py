@@ -108,6 +108,7 @@ class Optimizer:
     Raises:
         UnknownName: No such optimizer or regularizer.
         InvalidAttributes: Attributes are unknown or out of range.
+        RuntimeError: The net is closed.
         TypeError: `net` is not a `Net`, the learning rate is among `settings`, or an argument has the wrong type.
         ValueError: `clip_norm` or `clip_value` is not above 0.
 

@@ -319,6 +319,6 @@ def test_a_dictionary_that_names_nothing_is_refused(tmp_path):
     data = {"x": np.zeros((2, 2)), "t": np.zeros((2, 1))}
     weights = pl.train(text, datasets={"train": data}, output=tmp_path / "out").weights
     (tmp_path / "words.txt").write_text("a\n")
-    for use, message in ((pl.predict, "`y` has neither; remove it"), (pl.evaluate, "there is none; remove it")):
+    for use, message in ((pl.predict, "`y` has neither; remove it"), (pl.evaluate, "has no class scores; remove it")):
         with pytest.raises(TrainingError, match=message):
             use(text, data, weights=weights, dictionary=tmp_path / "words.txt")

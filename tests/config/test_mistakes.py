@@ -25,6 +25,7 @@ FAULTS = {
     "76_keys_twice": 2,
     "56_three_faults_in_a_step": 3,
     "60d_rename_by_old_and_new": 2,
+    "53h_rules_that_never_hold": 3,
     "train_47_attributes_beside_their_type": 4,
     "train_52_stage_without_a_rule": 2,
 }

@@ -63,13 +63,14 @@ def test_values_in_the_place_of_others(path):
         "net.layer[3].fc.size=12",
         "source[test].digits.part=train",
         "source[0].shuffle=false",
-        "stage=[a, b]",
+        "log.format=[jsonl, tensorboard]",
         "schedule.type=cosine",
         "schedule.floor=0.5",
         "clip.norm=2",
     )
     assert (found.optimizer.learning_rate, found.optimizer.attributes["momentum"]) == (0.01, 0.75)
-    assert (found.epochs, found.steps, found.output, found.stage) == (None, 7, "out/a b", ("a", "b"))
+    assert (found.epochs, found.steps, found.output) == (None, 7, "out/a b")
+    assert found.log.format == ("jsonl", "tensorboard")
     assert dict(found.network["fc1"].attributes)["act"] == "tanh"
     assert found.network["fc2"].attributes["size"] == 12
     assert found.network["fc1"].attributes["size"] == 6

@@ -191,6 +191,15 @@ class StateRule(NamedTuple):
     stage: tuple[str, ...] = ()
     not_stage: tuple[str, ...] = ()
 
+    @property
+    def contradiction(self) -> str:
+        """Why the rule holds in no state; empty if it holds in some."""
+        if both := [name for name in self.stage if name in self.not_stage]:
+            return f"`{both[0]}` is both in `stage` and in `not_stage`"
+        if self.min_level is not None and self.max_level is not None and self.min_level > self.max_level:
+            return f"`min_level` is {self.min_level}, above `max_level`, {self.max_level}"
+        return ""
+
     def meets(self, state: PhaseState) -> bool:
         """Whether the state meets the rule."""
         return (

@@ -79,7 +79,21 @@ def make_setup(bound: Bound, binder: Binder) -> Setup | None:
             place = bound.places["exclude"][0][3]
             binder.report.add("E113", "`include` and `exclude` are mutually exclusive", place, notes=(note,))
             ok = False
+        ok = _check_rules(made, bound, binder.report) and ok
     return made if ok else None
+
+
+def _check_rules(made: Setup, bound: Bound, report: DiagnosticReport) -> bool:
+    """Check that each rule holds in some state, and that one to exclude a layer does not hold in all."""
+    before = report.errors
+    for name, rules in (("include", made.include), ("exclude", made.exclude)):
+        for rule, block in zip(rules, bound.values.get(name, ()), strict=True):
+            if problem := rule.contradiction:
+                report.add("E113", f"this rule never holds: {problem}", block.start)
+            elif name == "exclude" and rule == StateRule() and not block.broken:
+                help_ = 'write a condition, such as `phase: "test"`, or remove the layer'
+                report.add("E113", "an empty `exclude` removes the layer from every network", block.start, help=help_)
+    return report.errors == before
 
 
 def _rules(found: Any) -> tuple[StateRule, ...]:

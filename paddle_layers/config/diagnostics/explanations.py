@@ -162,7 +162,8 @@ _EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E113": Explanation(
         "Mutually exclusive fields",
-        "Use only one of them: `act` or `activation`, `include` or `exclude`.",
+        "Use only one of them: `act` or `activation`, `include` or `exclude`. The parts of a rule must not contradict "
+        "each other.",
         with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "relu" } activation { type: "relu" } }'),
         with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "relu" } }'),
     ),

@@ -100,7 +100,7 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
                 result = known[use] = types_of(setup, given), inside_of(setup, given)
             except Exception:  # third-party `@infer` code; `Resolver` repeats the call and reports its error
                 return None
-            if unknown_parameter(setup, result[1]):
+            if unknown_parameter(setup, given, result[1]):
                 return None
         output_types, inside = result
         names.add(name)

@@ -199,11 +199,14 @@ def parameter_names(inside: Inside) -> Iterator[str]:
 
 def own_parameter_names(node: Node) -> Iterator[str]:
     """Names of a layer's own parameters, numbered if there is one per item of an input."""
-    for name, param in _params(node).items():
+    return _numbered(_params(node), node.binding)
+
+
+def _numbered(params: Mapping[str, Param], binding: Binding) -> Iterator[str]:
+    for name, param in params.items():
         yield name
-        if param.per is not None:
-            positions = node.binding.positions
-            yield from (f"{name}_{item}" for item in range(len(positions[param.per])))
+        count = len(binding.positions[param.per]) if param.per is not None else 1
+        yield from (f"{name}_{item}" for item in range(count) if count > 1)
 
 
 def own_parameters(node: Node) -> Iterator[tuple[str, str, Param, int]]:
@@ -254,14 +257,18 @@ def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
     return {numbered: dims(param, item) for _, numbered, param, item in own_parameters(node)}
 
 
-def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:
-    """A parameter that `param` names and no part has."""
-    if inside is None or not setup.params:
+def unknown_parameter(setup: Setup, types: tuple[Type, ...], inside: Inside | None) -> str | None:
+    """A parameter that `param` names and the layer does not have: neither itself for its inputs, nor a part."""
+    if not setup.params:
         return None
-    known = set(parameter_names(inside))
+    known = set(_known_parameters(setup, types, inside))
     return next((name for name in setup.params if name not in known), None)
 
 
-def parameter_hint(name: str, inside: Inside) -> str:
-    """A suggestion for an unknown parameter of the parts."""
-    return name_hint(name, list(parameter_names(inside)), "it has no parameters")
+def parameter_hint(name: str, setup: Setup, types: tuple[Type, ...], inside: Inside | None) -> str:
+    """A suggestion for an unknown parameter."""
+    return name_hint(name, list(_known_parameters(setup, types, inside)), "it has no parameters")
+
+
+def _known_parameters(setup: Setup, types: tuple[Type, ...], inside: Inside | None) -> Iterator[str]:
+    return parameter_names(inside) if inside is not None else _numbered(setup.definition.params, setup.binding(types))

@@ -171,11 +171,12 @@ class Resolver:
         if made is None or draft.setup is None or not self._weights(draft, names):
             return None
         inside = inside or self.inference.inside(draft.setup, known)
-        unknown = unknown_parameter(draft.setup, inside)
-        if inside is not None and unknown is not None:
+        unknown = unknown_parameter(draft.setup, known, inside)
+        if unknown is not None:
             message = f"`{draft.setup.definition.name}` has no parameter `{unknown}`"
             start = draft.param_place(unknown, "of")
-            self.names.report_once("E112", message, start, 0, help=parameter_hint(unknown, inside))
+            help_ = parameter_hint(unknown, draft.setup, known, inside)
+            self.names.report_once("E112", message, start, 0, help=help_)
         return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
 
     def _group(self, draft: Draft, step: StepDraft, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:

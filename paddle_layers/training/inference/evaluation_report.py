@@ -120,7 +120,7 @@ def evaluate(
     own = read_words(Path(dictionary)) if dictionary is not None else None
     judges = [node for node in network.nodes if node.definition.name == MATRIX]
     if own is not None and not judges:
-        raise TrainingError("a dictionary names the classes of a confusion matrix, but the network has no such layer")
+        raise TrainingError("a dictionary names classes, but the network has no class scores; remove it")
     for node in judges if own is not None else ():
         check_words(own or (), _classes(node), dictionary, node.inputs[0])
         check_order(own or (), words_of(training, batches, node.inputs[1]), dictionary)
