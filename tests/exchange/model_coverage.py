@@ -262,7 +262,8 @@ def difference(found, expected):
         found = next((one for one in moved if one.shape == expected.shape), found)
     finite = np.isfinite(expected)
     found, expected = found.reshape(expected.shape)[finite], expected[finite]
-    return np.abs(found - expected).max(initial=0) / max(np.abs(expected).max(initial=0), 1e-9)
+    # onnxruntime's sigmoid has few digits near 0.
+    return np.abs(found - expected).max(initial=0) / max(np.abs(expected).max(initial=0), 1e-3)
 
 
 def worst_difference(net, imported, session, feeds):
@@ -274,7 +275,7 @@ def worst_difference(net, imported, session, feeds):
     )
     results = zip(*(session.run(names, part) for part in parts), strict=True)
     axes = (1 if fixed and one.ndim > 1 and one.shape[:1] != (1,) else 0 for one in session.run(names, parts[0]))
-    expected = [np.concatenate(one, axis) for axis, one in zip(axes, results, strict=True)]
+    expected = [np.concatenate([*map(np.atleast_1d, one)], axis) for axis, one in zip(axes, results, strict=True)]
     forward(net, imported, of_samples(feeds), phase="test")
     pairs = zip(imported.outputs.values(), expected, strict=True)
     return max(difference(net.value(name), one) for name, one in pairs)
@@ -337,7 +338,10 @@ def row(path, feeds, *, batch, **settings):
         worst = max(columns)
         again_ = again(net, imported, path.with_suffix(".again.onnx"), of_samples(given))
         learned = unchanged(net, imported, of_samples(given))
-    return f"{'ok' if worst < 1e-4 else 'WRONG'} {worst:.0e} again {again_} learns {learned}"
+    # A network does not round what a quantized model rounds.
+    quantized = "imported as float" in imported.report
+    verdict = f"ok{' quantized' * quantized}" if worst < (5e-2 if quantized else 1e-4) else "WRONG"
+    return f"{verdict} {worst:.0e} again {again_} learns {learned}"
 
 
 # ---- Keras, and files that packages ship
