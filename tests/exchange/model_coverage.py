@@ -269,12 +269,11 @@ def worst_difference(net, imported, session, feeds, least):
     """The largest difference of all outputs; a model with a batch of 1 runs once for each sample."""
     fixed = any(one.shape[one.name in STATES :][:1] == [1] for one in session.get_inputs())
     names, rows = [*imported.outputs], len(next(iter(feeds.values())))
-    parts = (
-        [{name: of_sample(name, one, at) for name, one in feeds.items()} for at in range(rows)] if fixed else [feeds]
-    )
-    results = zip(*(session.run(names, part) for part in parts), strict=True)
-    axes = (1 if fixed and one.ndim > 1 and one.shape[:1] != (1,) else 0 for one in session.run(names, parts[0]))
-    expected = [np.concatenate([*map(np.atleast_1d, one)], axis) for axis, one in zip(axes, results, strict=True)]
+    if fixed:
+        parts = [{name: of_sample(name, one, at) for name, one in feeds.items()} for at in range(rows)]
+        expected = [*map(np.stack, zip(*(session.run(names, part) for part in parts), strict=True))]
+    else:
+        expected = session.run(names, feeds)
     forward(net, imported, of_samples(feeds), phase="test")
     pairs = zip(imported.outputs.values(), expected, strict=True)
     return max(difference(net.value(name), one, least) for name, one in pairs)
