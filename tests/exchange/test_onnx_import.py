@@ -611,6 +611,35 @@ def test_a_size_of_minus_one_is_dynamic(tmp_path):
     assert "shape: [3, 4, 2]" in pl.import_onnx(path, shapes={"x": (3, 4, 2)}).text
 
 
+FUSED = {"": (), "Relu": (), "Tanh": (), "LeakyRelu": (0.2,), "HardSigmoid": (0.3, 0.4), "Clip": (-0.5, 0.5)}
+
+
+@pytest.mark.parametrize("activation", FUSED)
+@pytest.mark.parametrize("added", [False, True])
+def test_fused_convolutions_of_short_integers(activation, added, tmp_path):
+    """As onnxruntime writes them into optimized models; constants beside the results are left out."""
+    weights = {"w": numbers(3, 2, 2, 2), "b": numbers(3), "count": np.int64([4]), "s": np.float32(0.01)}
+    inputs = ["f", "w", "b", *(["other"] if added else [])]
+    settings = {"activation": activation} if activation else {}
+    settings |= {"activation_params": FUSED[activation]} if FUSED[activation] else {}
+    fused = helper.make_node(
+        "FusedConv", inputs, ["y"], "fused", domain="com.microsoft", kernel_shape=[2, 2], **settings
+    )
+    nodes = [
+        helper.make_node("Cast", ["x"], ["c"], to=1), helper.make_node("Mul", ["c", "s"], ["f"]),
+        helper.make_node("Conv", ["f", "w"], ["other"]), fused, helper.make_node("Identity", ["count"], ["n"]),
+    ]  # fmt: skip
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 2, 4, 4])], [("y", None), ("n", None)], weights)
+    model = onnx.load(path)
+    model.opset_import.append(helper.make_opsetid("com.microsoft", 1))
+    model.graph.input[0].type.tensor_type.elem_type = TensorProto.INT16
+    model.graph.output[1].type.tensor_type.elem_type = TensorProto.INT64
+    onnx.save(model, path)
+    x, imported = np.random.default_rng(0).integers(-99, 99, (2, 2, 4, 4), np.int16), pl.import_onnx(path)
+    assert "output n: left out; it is the constant 4" in imported.report
+    np.testing.assert_allclose(output_of(imported, x), run_model(path, {"x": x})["y"], **TOLERANCE)
+
+
 @pytest.mark.parametrize("name", ["x.1", "onnx::Flatten_0", "1"])
 def test_names_that_configs_reject(name, tmp_path):
     """PyTorch writes them where nobody names the inputs."""

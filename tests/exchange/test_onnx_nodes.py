@@ -21,9 +21,10 @@ from tests.exchange import onnx_nodes, onnx_operators
 GUIDE = Path(__file__).parents[2] / "docs" / "how-to" / "onnx.md"
 STORED = Path(__file__).parents[1] / "onnx_models"
 ELSEWHERE = {
-    "GatherElements": "test_onnx_tokens", "GatherND": "test_onnx_tokens", "LabelEncoder": "test_onnx_import",
-    "MaxRoiPool": "test_onnx_import", "MeanVarianceNormalization": "test_onnx_import", "RoiAlign": "test_onnx_import",
-    "OneHot": "test_onnx_tokens", "ScatterND": "test_onnx_tokens", "Tile": "test_onnx_matrices",
+    "FusedConv": "test_onnx_import", "GatherElements": "test_onnx_tokens", "GatherND": "test_onnx_tokens",
+    "LabelEncoder": "test_onnx_import", "MaxRoiPool": "test_onnx_import", "OneHot": "test_onnx_tokens",
+    "MeanVarianceNormalization": "test_onnx_import", "RoiAlign": "test_onnx_import", "ScatterND": "test_onnx_tokens",
+    "Tile": "test_onnx_matrices",
 }  # fmt: skip
 """Files with a test of an operator that has no node test with rows, nor a place among the cases of operators."""
 RECURRENT = {"GRU", "LSTM", "RNN"}

@@ -205,3 +205,27 @@ def test_integers_are_read_by_quantized_operators_only(tmp_path):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path / "m.onnx")
     with pytest.raises(ImportFailure, match=r"f \(Cast\): reading quantized integers is not supported$"):
         pl.import_onnx(tmp_path / "m.onnx")
+
+
+def test_biases_of_older_quantizers(tmp_path):
+    """A bias that is divided by the scale of the product, rounded, and added to integers."""
+    random = np.random.default_rng(0)
+    filters, bias = random.integers(0, 255, (3, 2, 2, 2), np.uint8), random.standard_normal(3).astype(np.float32)
+    constants = {"w": filters, "ws": np.float32(0.02), "wz": np.uint8(120), "b": bias, "k": np.int64([1, -1, 1, 1])}
+    nodes = [
+        node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]), node("Mul", ["s", "ws"], ["bs"]),
+        node("Div", ["b", "bs"], ["bd"]), node("Floor", ["bd"], ["bf"]), node("Cast", ["bf"], ["bi"], to=6),
+        node("Reshape", ["bi", "k"], ["br"]), node("ConvInteger", ["q", "w", "z", "wz"], ["c"]),
+        node("Add", ["c", "br"], ["a"]), node("Cast", ["a"], ["af"], to=1), node("Mul", ["s", "ws"], ["os"]),
+        node("Mul", ["af", "os"], ["y"]),
+    ]  # fmt: skip
+    ports = [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 2, 5, 5]),
+             helper.make_tensor_value_info("y", TensorProto.FLOAT, None)]  # fmt: skip
+    tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()]
+    graph, path = helper.make_graph(nodes, "net", ports[:1], ports[1:], tensors), tmp_path / "m.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    x = random.random((2, 2, 5, 5), np.float32)
+    wanted, imported = run(path, x), pl.import_onnx(path)
+    (own,) = [array for name, array in imported.weights.items() if name.endswith(".bias")]
+    np.testing.assert_allclose(own, bias, rtol=1e-6)
+    np.testing.assert_allclose(found(imported, x, wanted), wanted, atol=8 * STEP * np.abs(wanted).max())

@@ -28,9 +28,9 @@ from .symbolic_values import (
     SequenceLengths,
     Statistic,
     View,
-    aligned,
     atoms_of,
     of_one_batch,
+    reshaped,
     size_of,
 )
 
@@ -305,7 +305,7 @@ def _two(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
     x, y = (step.plain(one) for one in of_one_batch(x, y))
     rank = max(len(x.layout), len(y.layout))
     x, y = (replace(one, layout=(((),) * (rank - len(one.layout)) + one.layout)) for one in (x, y))
-    pair = aligned(x, y)
+    pair = _aligned(x, y)
     if pair is not None:
         made = _same_shape(step, type_, pair[0].value, pair[1].value)
         return replace(pair[0], value=made)
@@ -315,6 +315,26 @@ def _two(step: OperatorContext, type_: str, x: View, y: View) -> Operand:
         step.refuse_unless(one.lead == other.lead, "inputs have different batch or time axes")
         return restored(step.made(_same_shape(step, type_, one.value, other.value), one), order)
     return restored(step.view(_broadcast(step, type_, reordered(x, order), reordered(y, order))), order)
+
+
+def _aligned(one: View, other: View) -> tuple[View, View] | None:
+    """Both with the same atoms, if their elements are in the same order."""
+    if one.shape != other.shape or len(one.layout) != len(other.layout):
+        return None
+    if one.value.dims != other.value.dims or one.value.level != other.value.level:
+        return None
+    shape = list(one.shape)
+    first = reshaped(one, [atom.size for atom in atoms_of(other.layout)])
+    second = None if first is None else reshaped(other, [atom.size for atom in atoms_of(first.layout)])
+    if first is None or second is None:
+        return None
+    pairs = dict(zip(atoms_of(first.layout), atoms_of(second.layout), strict=True))
+    if [pairs.get(atom) for atom in first.order] != list(second.order):
+        return None
+    if any(a.name != b.name for a, b in pairs.items()):
+        return None
+    found = reshaped(first, shape), reshaped(second, shape)
+    return None if found[0] is None or found[1] is None else (found[0], found[1])
 
 
 def _same_shape(step: OperatorContext, type_: str, x: Any, y: Any) -> Any:

@@ -34,7 +34,7 @@ from . import (  # noqa: F401  importing a module registers its operators in `OP
 from .data_types import ROUNDED, kind_of, result_kind, rounds
 from .folding import Budget, folded
 from .graph_inputs import READINGS, GraphInputs
-from .layers import NotSupported, in_order
+from .layers import NotSupported, in_order, unsupported_operator
 from .model import Model, OnnxNode, OnnxSubgraph, fault_of, is_inlined, nodes_for, shown
 from .operators import OF_CONSTANTS, OPERATORS, Handler, OperatorContext, described
 from .reference import OPERATORS as REFERENCE
@@ -132,7 +132,10 @@ class _Conversion:
         self._convert(self.model.nodes[: self.model.own], {entry.name for entry in self.model.outputs})
         self.outcome.unused += [node for node in self.model.nodes if node.place not in self.visited]
         for entry in self.model.outputs:
-            self._output(entry.name)
+            try:
+                self._output(entry.name)
+            except (NotSupported, NoSize) as reason:
+                self.outcome.refused.append(f"output {shown(entry.name)}: {reason}")
         self._tell_of_padding()
         if "quantized" in self.known:
             weights = len(self.known["quantized"])
@@ -203,27 +206,22 @@ class _Conversion:
 
     def _branches(self, node: OnnxNode) -> list[tuple[Any, str]]:
         """The outputs of the branch that a constant chooses; of both, where each sample chooses."""
-        condition = self.values.get(node.inputs[0]) if node.inputs else None
+        name = "".join(node.inputs[:1])
+        condition, number = self.values.get(name), self._known(name)
+        if number is not None:
+            return self._body(self._branch(node, "then" if number else "else"), [])
         if not isinstance(condition, View) or condition.inside or [one.size for one in condition.rows] != [1]:
-            return self._body(self._chosen(node), [])
-        condition = replace(condition, layout=())  # a scalar, whatever its axes
-        step, bodies = self._context(node), [node.attributes.get(f"{name}_branch") for name in ("then", "else")]
-        if not all(isinstance(one, OnnxSubgraph) and len(one.outputs) == len(node.outputs) for one in bodies):
-            raise NotSupported("its branches are invalid")
-        then, other = (self._body(body, []) for body in bodies)
-        known = all(one is not None for one, _ in (*then, *other))
-        return [
-            (selections.select(step, condition, one, another) if known else None, kind)
-            for (one, kind), (another, _) in zip(then, other, strict=True)
-        ]
-
-    def _chosen(self, node: OnnxNode) -> OnnxSubgraph:
-        number = self._known(node.inputs[0]) if node.inputs else None
-        if number is None:
             raise NotSupported(
                 "the condition must follow from constants and fixed sizes: `--shape` fixes sizes, `--constant` scalars"
             )
-        body = node.attributes.get("then_branch" if number else "else_branch")
+        step, scalar = self._context(node), replace(condition, layout=())
+        then, other = (self._body(self._branch(node, part), []) for part in ("then", "else"))
+        known = all(one is not None for one, _ in (*then, *other))
+        pairs = zip(then, other, strict=True)
+        return [(selections.select(step, scalar, a, b) if known else None, kind) for (a, kind), (b, _) in pairs]
+
+    def _branch(self, node: OnnxNode, name: str) -> OnnxSubgraph:
+        body = node.attributes.get(f"{name}_branch")
         if not isinstance(body, OnnxSubgraph) or len(body.outputs) != len(node.outputs):
             raise NotSupported("its branches are invalid")
         return body
@@ -259,7 +257,7 @@ class _Conversion:
             # Of constants, it could be computed: where these are not known, it is not the cause.
             consequence = unknown and node.operator in REFERENCE and not node.domain
             if handler is None and not consequence and not self._foldable(node):
-                raise NotSupported(_unknown(node))
+                raise NotSupported(unsupported_operator(node))
             if not unknown:
                 results = self._of_node(node, handler, opset)
         except (NotSupported, NoSize) as reason:
@@ -301,7 +299,7 @@ class _Conversion:
                 self.outcome.folded.append(node)
                 return [repeated_constants.for_each_sample(one, sample) for one in found]
         if handler is None:
-            raise NotSupported(_unknown(node))
+            raise NotSupported(unsupported_operator(node))
         step = self._context(node)
         # Only these absorb a preceding Pad; for others it becomes a layer.
         partial: tuple[type, ...] = () if node.operator in ("Conv", "MaxPool", "AveragePool") else (PaddedView,)
@@ -312,12 +310,11 @@ class _Conversion:
         rounded = rounds(node.operator, step.kinds) and any(isinstance(one, View) for one in inputs)
         step.refuse_unless(not rounded, ROUNDED)
         whole = isinstance(first, SelectedSteps) or (isinstance(first, Statistic) and first.over_all)
+        whole = whole or (isinstance(first, SampleIndices) and first.offsets.ndim > 0 and node.operator != "Shape")
         if whole and node.operator in _OF_VALUES:
             raise NotSupported(f"changing the axes of {described(first)} is not supported")
         if isinstance(first, PredictedClass) and node.operator not in ("ZipMap",):
             return [first] * len(node.outputs)
-        if isinstance(first, SampleIndices) and first.offsets.ndim and node.operator in _OF_VALUES - {"Shape"}:
-            raise NotSupported(f"changing the axes of {described(first)} is not supported")
         if (scalar := shapes.moved_scalar(node, inputs)) is not None:
             return [scalar]
         if isinstance(first, ConstantValue) and handler not in OF_CONSTANTS:
@@ -346,12 +343,6 @@ class _Conversion:
         return step
 
     def _output(self, name: str) -> None:
-        try:
-            self._result(name)
-        except (NotSupported, NoSize) as reason:
-            self.outcome.refused.append(f"output {shown(name)}: {reason}")
-
-    def _result(self, name: str) -> None:
         given = self._step(name).settled(self.values.get(name))
         if isinstance(given, PredictedClass):
             self.outcome.notes.append(
@@ -407,17 +398,3 @@ def _called(handler: Handler, step: OperatorContext, inputs: Sequence[Any]) -> A
     except TypeError:
         raise NotSupported(f"unsupported number of inputs: {len(inputs)}") from None
     return handler(step, *inputs)
-
-
-def _unknown(node: OnnxNode) -> str:
-    where = f" of the domain `{shown(node.domain)}`" if node.domain else ""
-    return f"unsupported operator{where}{'' if node.domain else _WAYS_OUT.get(node.operator, '')}"
-
-
-_WAYS_OUT = {
-    "NonZero": "; its number of results depends on values: write Where(condition, x, 0) instead of a selection",
-    "NonMaxSuppression": (
-        "; `detection_output` combines box decoding and NMS: remove both from the model, and add that layer "
-        "after scores and offsets"
-    ),
-}

@@ -99,7 +99,7 @@ def fix_values(model: Model, constants: Mapping[str, float]) -> list[str]:
         scalar = entry.kind in KINDS.values() and all(size == 1 for size in entry.axes or ())
         with np.errstate(invalid="ignore"):
             kind = "float32" if entry.kind == "bfloat16" else entry.kind
-            array = np.full(entry.axes or (), number).astype(kind) if scalar else None
+            array = np.full([1] * len(entry.axes or ()), number).astype(kind) if scalar else None
         if array is None or (array.dtype.kind != "f" and array.reshape(-1)[0] != number):
             problems.append(f"{option} does not fit the input, {entry.kind} of shape {list(entry.axes or ())}")
             continue

@@ -15,6 +15,8 @@ from paddle_layers.config.wiring.nodes import Node, inside_of, parameter_shapes
 from paddle_layers.define import InvalidAttributes, LayerDefinition, ShapeError, registries
 from paddle_layers.define.fields.types import Type
 
+from .model import OnnxNode, shown
+
 
 class NotSupported(Exception):
     """A node has no counterpart here; the message says why."""
@@ -142,3 +144,18 @@ def in_order(roots: list[ImportedLayer]) -> list[ImportedLayer]:
             stack += [(value.layer, False) for value in reversed(layer.inputs) if value.layer not in found]
     # An explicit stack: models may be deeper than Python's recursion limit.
     return sorted(found, key=lambda layer: bool(layer.inputs))
+
+
+def unsupported_operator(node: OnnxNode) -> str:
+    """The reason for the rejection of a node that has no handler, and what to do instead."""
+    where = f" of the domain `{shown(node.domain)}`" if node.domain else ""
+    return f"unsupported operator{where}{'' if node.domain else _WAYS_OUT.get(node.operator, '')}"
+
+
+_WAYS_OUT = {
+    "NonZero": "; its number of results depends on values: write Where(condition, x, 0) instead of a selection",
+    "NonMaxSuppression": (
+        "; `detection_output` combines box decoding and NMS: remove both from the model, and add that layer "
+        "after scores and offsets"
+    ),
+}

@@ -41,6 +41,14 @@ class DynamicScale(SymbolicValue):
 
 
 @dataclass(frozen=True, eq=False)
+class IntegerBias(SymbolicValue):
+    """A constant divided by the scale of a product, to be added to it."""
+
+    scale: DynamicScale = field(kw_only=True)
+    constant: ConstantValue = field(kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
 class IntegerProduct(SymbolicValue):
     """A product of integers; multiplied by the scales of both factors it is one of floats."""
 
@@ -48,10 +56,11 @@ class IntegerProduct(SymbolicValue):
     node: OnnxNode = field(kw_only=True)
     matrix: Any = field(kw_only=True)
     dynamic: bool = field(kw_only=True)
+    bias: IntegerBias | None = None
 
 
 READ = "reading quantized integers is not supported"
-QUANTIZED = (Integers, DynamicScale, IntegerProduct)
+QUANTIZED = (Integers, DynamicScale, IntegerBias, IntegerProduct)
 
 
 def source_of(name: str) -> tuple[str, ...]:
@@ -96,7 +105,15 @@ def product_of_floats(step: OperatorContext, *inputs: Any) -> Operand:
     """A node that reads intermediate results of dynamic quantization: a cast, or a product with scales."""
     found: dict[type, Any] = {type(one): one for one in inputs}
     product, scale, constant = (found.get(kind) for kind in (IntegerProduct, DynamicScale, ConstantValue))
+    bias: IntegerBias | None = found.get(IntegerBias)
     step.refuse_unless(Integers not in found, READ)
+    if bias and step.node.operator in ("Cast", "Floor", "Identity", "Reshape", "Round"):
+        return bias
+    if step.node.operator == "Div" and scale and inputs[0] is constant:
+        return IntegerBias((), scale=scale, constant=step.numbers(constant, "bias"))
+    if bias and product and step.node.operator == "Add" and bias.scale.view is product.view and not product.bias:
+        return replace(product, bias=bias)
+    step.refuse_unless(not bias, READ)
     if step.node.operator in ("Cast", "Identity"):
         passed: Operand = needed(product or scale, READ)
         return passed
@@ -122,8 +139,14 @@ def _scaled(step: OperatorContext, product: IntegerProduct, factor: Any) -> Oper
     step.refuse_unless(factor.size == 1 or each, f"expected a scale, or one for each of {outputs} outputs")
     step.node = product.node
     floats = ConstantValue(matrix * _along(factor, 0 if image else -1, matrix.ndim), source_of(step.node.inputs[1]))
-    found: Operand = delegated(step, "Conv" if image else "MatMul", product.view, floats)
-    return found
+    if product.bias is None:
+        found: Operand = delegated(step, "Conv" if image else "MatMul", product.view, floats)
+        return found
+    added = product.bias.constant
+    array = added.array.reshape(-1) * factor.reshape(-1) / np.asarray(product.bias.scale.factor).reshape(-1)
+    step.refuse_unless(image and array.size == outputs, f"expected a bias of {outputs} values")
+    made: Operand = delegated(step, "Conv", product.view, floats, ConstantValue(array, added.source))
+    return made
 
 
 def delegated(step: OperatorContext, name: str, *inputs: Any) -> Any:

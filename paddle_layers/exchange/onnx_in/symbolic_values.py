@@ -391,26 +391,6 @@ def of_one_batch(*given: Any) -> list[Any]:
     return [one.without_batch() if isinstance(one, View) else one for one in given]
 
 
-def aligned(one: View, other: View) -> tuple[View, View] | None:
-    """Both with the same atoms, if their elements are in the same order."""
-    if one.shape != other.shape or len(one.layout) != len(other.layout):
-        return None
-    if one.value.dims != other.value.dims or one.value.level != other.value.level:
-        return None
-    shape = list(one.shape)
-    first = reshaped(one, [atom.size for atom in atoms_of(other.layout)])
-    second = None if first is None else reshaped(other, [atom.size for atom in atoms_of(first.layout)])
-    if first is None or second is None:
-        return None
-    pairs = dict(zip(atoms_of(first.layout), atoms_of(second.layout), strict=True))
-    if [pairs.get(atom) for atom in first.order] != list(second.order):
-        return None
-    if any(a.name != b.name for a, b in pairs.items()):
-        return None
-    found = reshaped(first, shape), reshaped(second, shape)
-    return None if found[0] is None or found[1] is None else (found[0], found[1])
-
-
 def constants_of(arrays: Mapping[str, NDArray[Any]]) -> dict[str, ConstantValue]:
     """Initializers by name; those of floats are parameters."""
     return {name: ConstantValue(array, (name,) if array.dtype.kind == "f" else ()) for name, array in arrays.items()}
