@@ -150,15 +150,27 @@ def prepare(
     # Reserved for all data at once, so that no plan has to grow during the training.
     capacity = max(batches.batch_size for batches in (train, *monitored.batches, *final.batches))
     net, updater = _make_net(training, seed, device, keep, compiling, ranks)
-    skipping = training.on_nan == "skip"  # a gradient that is not finite must leave all parameters as they are
-    # Updates within the backward pass leave no gradients: neither for other processes, nor for callbacks, nor to decide
-    # that a batch is skipped.
-    if ranks.count == 1 and not skipping and not any(hasattr(one, n) for one in callbacks for n in READ_GRADIENTS):
-        updater.update_in_backward(net)
+    if not any(hasattr(one, name) for one in callbacks for name in READ_GRADIENTS):
+        _update_in_backward(training, net, updater, ranks)
     # Before the first step: memory is reserved and the kernels of the network compiled, so that missing memory is
     # reported at once.
     net.plan_for(-(-capacity // ranks.count))
     return Job(net, updater, train, monitored, final, total, learned)
+
+
+def compile_kernels(training: Training, device: str, compiling: Callable[[int, int, str], None]) -> None:
+    """Compile the kernels of the steps of a training, whose data are not read."""
+    net, updater = _make_net(training, 0, device, (), compiling, SINGLE_PROCESS)
+    with net:
+        _update_in_backward(training, net, updater, SINGLE_PROCESS)
+        net.plan_for(training.batch_size)
+
+
+def _update_in_backward(training: Training, net: Net, updater: Updater, ranks: SingleProcess) -> None:
+    """Update parameters within the backward pass, unless something needs their gradients behind it."""
+    # Other processes need them, and a gradient that is not finite must leave all parameters as they are.
+    if ranks.count == 1 and training.on_nan != "skip":
+        updater.update_in_backward(net)
 
 
 def _evaluated(

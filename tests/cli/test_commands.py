@@ -479,6 +479,21 @@ def test_warm(run: Run) -> None:
 # ---- as a process
 
 
+@pytest.mark.slow
+def test_warm_compiles_what_train_needs(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PADDLE_LAYERS_CACHE", "kernels")
+
+    def stderr(*command: str) -> str:
+        words = [sys.executable, "-m", "paddle_layers", *command, "first/train.textproto"]
+        return subprocess.run(words, capture_output=True, text=True, check=True).stderr
+
+    assert "compiling" in stderr("warm")
+    kernels = sorted(Path("kernels/cpu").rglob("*.nbc"))
+    assert kernels
+    stderr("train")
+    assert sorted(Path("kernels/cpu").rglob("*.nbc")) == kernels
+
+
 @pytest.mark.parametrize(
     ("option", "written"),
     [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -179,23 +180,33 @@ def number(value: int) -> str:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
-@click.option("--batch-size", type=IntRange(min=1), default=64, show_default=True, help="Batch size.")
+@click.option("--batch-size", type=IntRange(min=1), help="Batch size; by default that of a training file, or 64.")
 @click.option(
-    "--dtype", type=click.Choice(["float32", "float64"]), default="float32", show_default=True, help="Data type."
+    "--dtype",
+    type=click.Choice(["float32", "float64"]),
+    help="Data type; by default that of a training file, or float32.",
 )
 @device_option
-def warm(files: tuple[str, ...], batch_size: int, dtype: str, device: str) -> None:
-    """Compile the kernels of the networks in FILES in advance."""
-    from paddle_layers.config import network_of
+def warm(files: tuple[str, ...], batch_size: int | None, dtype: str | None, device: str) -> None:
+    """Compile the kernels of FILES in advance.
+
+    Those of a training file include its optimizer.
+    """
+    from paddle_layers.config import Training, load_either
     from paddle_layers.runtime import Net
+    from paddle_layers.training.job import compile_kernels
     from paddle_layers.training.progress import make_progress
 
     for file in files:
-        network = network_of(file)
+        given = load_either(file)
         progress = make_progress()
         try:
-            with Net(network, device=device, dtype=dtype, batch_size=batch_size, progress=progress.compiling):
-                pass
+            if isinstance(given, Training):
+                rows, type_ = batch_size or given.batch_size, dtype or given.dtype
+                compile_kernels(replace(given, batch_size=rows, dtype=type_), device, progress.compiling)
+            else:
+                rows, type_ = batch_size or 64, dtype or "float32"
+                Net(given, device=device, dtype=type_, batch_size=rows, progress=progress.compiling).close()
         finally:
             progress.close()
         echo(f"{file}: kernels compiled")
