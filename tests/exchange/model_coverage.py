@@ -256,13 +256,11 @@ def forward(net, imported, feeds, **settings):
 
 def difference(found, expected, least=1e-9):
     """The largest difference, in units of the largest value; the batch of a result may be another axis."""
-    found = np.asarray(getattr(found, "data", found))
-    if found.shape != expected.shape and sorted(found.shape) == sorted(expected.shape):
-        moved = (np.moveaxis(found, 0, axis) for axis in range(found.ndim))
-        found = next((one for one in moved if one.shape == expected.shape), found)
-    finite = np.isfinite(expected)
-    found, expected = found.reshape(expected.shape)[finite], expected[finite]
-    return np.abs(found - expected).max(initial=0) / max(np.abs(expected).max(initial=0), least)
+    found, finite = np.asarray(getattr(found, "data", found)), np.isfinite(expected)
+    moved = [np.moveaxis(found, 0, axis) for axis in range(1, found.ndim)]
+    candidates = [found.reshape(expected.shape), *(one for one in moved if one.shape == expected.shape)]
+    distance = min(np.abs(one - expected)[finite].max(initial=0) for one in candidates)
+    return distance / max(np.abs(expected[finite]).max(initial=0), least)
 
 
 def worst_difference(net, imported, session, feeds, least):
