@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from paddle_layers.config.binding.steps import GROUP, MEMORY
 from paddle_layers.config.reading.syntax_tree import SyntaxBlock
+from paddle_layers.config.trainingfiles import UNKNOWN_SIZE
 from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries, terms_of
 from paddle_layers.define.bodies import activation_problem
@@ -142,7 +143,7 @@ def _data(document: Document) -> Iterator[CompletionValue]:
 
 def _made(document: Document, name: str, block: SyntaxBlock | None) -> str:
     known = document.type_of(name, block) if block is not None else None
-    return str(known[1]) if known is not None else ""
+    return str(known[1]).replace(str(UNKNOWN_SIZE), "?") if known is not None else ""
 
 
 def _parameters(document: Document, block: SyntaxBlock) -> Iterator[CompletionValue]:

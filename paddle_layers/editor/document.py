@@ -121,7 +121,7 @@ class Document:
     def _nodes(self) -> dict[int, Node]:
         """Valid layers by the position of their names, at the quote."""
         network = self.network
-        if network is None or network.source.text != self.text:
+        if network is None or network.source.own != self.text:
             return {}
         found: dict[int, Node] = {}
         for node in _with_inner(network.nodes):  # of several uses of a block, the first

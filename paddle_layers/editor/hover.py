@@ -11,6 +11,7 @@ from paddle_layers.config import Node
 from paddle_layers.config.binding.headers import HeaderField
 from paddle_layers.config.reading.lexer import Token
 from paddle_layers.config.reading.syntax_tree import VALUE, SyntaxBlock
+from paddle_layers.config.trainingfiles import UNKNOWN_SIZE
 from paddle_layers.config.wiring.nodes import parameter_shapes
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
 from paddle_layers.define.fields.types import shape_text
@@ -47,7 +48,7 @@ def hover(document: Document, offset: int) -> Hover | None:
         return None
     text = _value(document, block, field.name, token.word, found) if role == VALUE else ""
     text = text or _name(document, block, field.name, found)
-    return Hover(text, token.start, token.end) if text else None
+    return Hover(text.replace(str(UNKNOWN_SIZE), "?"), token.start, token.end) if text else None
 
 
 def _value(document: Document, block: SyntaxBlock, name: str, word: str, found: BlockSchema) -> str:

@@ -89,6 +89,17 @@ def test_an_input() -> None:
     assert unknown.endswith(COMMENTS["Layer.input"]), "what is not known is not made up"
 
 
+def test_a_size_that_data_will_determine() -> None:
+    text = """net {
+      layer { name: "word" type: "data" data { data_type: INT } }
+      layer { name: "rows" type: "embedding" input: "word" embedding { size: 3 } }
+      layer { name: "cost" type: "sum_cost" input: "rows" }
+    }
+    steps: 1 optimizer { type: "sgd" learning_rate: 0.1 } source { type: "csv" csv { file: "table.csv" } }"""
+    assert "`word`: `ids<?`" in shown(marked(text, 'input: "word"', 8))
+    assert "parameters table ?x3" in shown(marked(text, '"embedding" input'))
+
+
 def test_a_parameter() -> None:
     assert shown(marked(NET, '"weight"')).startswith("**weight**: 180x3, axes `C_i K`")
 
