@@ -167,7 +167,7 @@ def compile_kernels(training: Training, device: str, compiling: Callable[[int, i
 
 
 def _update_in_backward(training: Training, net: Net, updater: Updater, ranks: SingleProcess) -> None:
-    """Update parameters within the backward pass, unless something needs their gradients behind it."""
+    """Update parameters within the backward pass, unless something needs their gradients after it."""
     # Other processes need them, and a gradient that is not finite must leave all parameters as they are.
     if ranks.count == 1 and training.on_nan != "skip":
         updater.update_in_backward(net)
