@@ -75,7 +75,9 @@ def flatten(step: OperatorContext, x: SymbolicValue) -> Operand:
     """Two axes of all."""
     cut = step.attribute("axis", 1)
     cut = cut + len(x.layout) if cut < 0 else cut
-    return moved(x, (atoms_of(x.layout[:cut]), atoms_of(x.layout[cut:])))
+    parts = [atoms_of(x.layout[:cut]), atoms_of(x.layout[cut:])]
+    # A batch of 1 is not merged with other axes.
+    return moved(x, tuple(tuple(one for one in axis if len(axis) == 1 or not is_single(one)) for axis in parts))
 
 
 @operator("Reshape")
