@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
 from paddle_layers.define.errors import brief
@@ -239,6 +241,6 @@ def _limit(name: str, value: float | None) -> float | None:
 
 
 def _number(name: str, value: Any) -> float:
-    if isinstance(value, (str, bool)) or not hasattr(value, "__float__") or getattr(value, "shape", ()):
+    if isinstance(value, (str, bool)) or not hasattr(value, "__float__") or np.ndim(value):
         raise TypeError(f"{name} must be a number, not {brief(value)}")
     return float(value)

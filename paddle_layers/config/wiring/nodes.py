@@ -245,7 +245,7 @@ def all_settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSett
             continue
         found |= {own + name: settings for name, settings in own_settings(node)}
     shared = {one.share: one for one in found.values() if one.share is not None and one.given} if not prefix else {}
-    return {name: shared.get(one.share, one) for name, one in found.items()} if shared else found
+    return {name: shared.get(one.share or "", one) for name, one in found.items()} if shared else found
 
 
 def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:

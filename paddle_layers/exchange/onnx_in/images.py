@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from .layers import LayerOutput, Weight, weight
 from .operators import OPERATORS, OperatorContext, RowView, operator
@@ -127,10 +127,9 @@ def fused_conv(step: OperatorContext, x: Any, filters: Any, bias: Any = None, ad
     assert names is not None
     found = conv(step, x, filters, bias)
     if added is not None:
-        found = OPERATORS["", "Add"](step, found, added)
+        found = cast("Operand", OPERATORS["", "Add"](step, found, added))
     step.node = replace(step.node, operator=name, attributes=dict(zip(names, numbers, strict=True)))
-    result: Operand = OPERATORS["", name](step, found)
-    return result
+    return cast("Operand", OPERATORS["", name](step, found))
 
 
 def pair(name: str, sizes: list[int]) -> dict[str, Any]:

@@ -288,7 +288,7 @@ def _cropped(step: OperatorContext, view: View, given: list[tuple[Any, ...]]) ->
         if by < 0:
             step.refuse_unless(len(given) == 1, "negative steps along several axes are not supported")
             # A backward slice to the beginning has no end that Python can write as a number.
-            chosen = [*range(size)][start : end if end >= -size else None : by]
+            chosen = [*range(whole(size))][start : end if end >= -whole(size) else None : by]
             step.refuse_unless(chosen, "the slice is empty")
             at = step.axis_of_row(place, rows)
             return restored(

@@ -104,7 +104,8 @@ def handler_of(node: OnnxNode, inputs: list[Any]) -> Handler | None:
 def product_of_floats(step: OperatorContext, *inputs: Any) -> Operand:
     """A node that reads intermediate results of dynamic quantization: a cast, or a product with scales."""
     found: dict[type, Any] = {type(one): one for one in inputs}
-    product, scale, constant = (found.get(kind) for kind in (IntegerProduct, DynamicScale, ConstantValue))
+    scale, constant = (found.get(kind) for kind in (DynamicScale, ConstantValue))
+    product: IntegerProduct | None = found.get(IntegerProduct)
     bias: IntegerBias | None = found.get(IntegerBias)
     step.refuse_unless(Integers not in found, READ)
     if bias and step.node.operator in ("Cast", "Floor", "Identity", "Reshape", "Round"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 from .layers import NotSupported
 from .operators import OperatorContext, memory_order, operator, reordered, samples_first, view_of
@@ -232,7 +232,7 @@ def reduced(step: OperatorContext, x: Any, axes: Any = None) -> Operand:
         if not places:
             return _of_each(step, x)
         step.node = replace(step.node, attributes={**step.node.attributes, "axes": places})
-        return reduced(step, x)
+        return cast("Operand", reduced(step, x))
     atoms = atoms_of(tuple(view.layout[place] for place in places))
     if [atom.name for atom in atoms] == ["T"]:
         fits = name in REDUCTIONS and len(places) == 1
