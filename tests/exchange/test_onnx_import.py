@@ -216,6 +216,18 @@ def test_nodes(nodes, dims, weights, types, tmp_path):
     assert [node.definition.name for node in imported.network.nodes if node.definition.inputs] == types
 
 
+def test_an_output_that_another_layer_reads_stays_readable(tmp_path):
+    nodes = [helper.make_node("Relu", ["x"], ["h"]), helper.make_node("Tanh", ["h"], ["y"])]
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 3])], [("h", None), ("y", None)], {})
+    imported, x = pl.import_onnx(path), numbers(2, 3)
+    assert "outputs that other layers read, too: h; `predict --value h`" in imported.report
+    with imported.net() as net:
+        assert list(as_python(lambda: net.forward({"x": x}, phase="test"))) == ["y"]
+        np.testing.assert_array_equal(net.value("h"), np.maximum(x, 0))
+    with pytest.raises(TypeError, match="keep must be a list of names"):
+        imported.net(keep="h")
+
+
 @pytest.mark.parametrize(("opset", "gains"), [(18, 2), (21, 4)])
 def test_groups_of_channels_are_normalised(opset, gains, tmp_path):
     """Since opset 21 there is a gain for each channel, before for each group."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.config import Network
 from paddle_layers.runtime import Net
+from paddle_layers.runtime.arguments import names_of
 
 from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from . import verification
@@ -45,8 +46,9 @@ class OnnxImport(ImportedFiles):
         return {NETWORK: self.text, WEIGHTS: self.weights, REPORT: self.report}
 
     def net(self, **options: Any) -> Net:
-        """A net with the weights; `options` are those of `Net`."""
-        net = Net(self.network, **options)
+        """A net with the weights, which keeps all outputs of the model; `options` are those of `Net`."""
+        keep = (*self.outputs.values(), *names_of("keep", options.pop("keep", ())))
+        net = Net(self.network, keep=keep, **options)
         for name, array in self.weights.items():
             net.arena.by_name[name].value = array
         return net
@@ -167,6 +169,11 @@ def _notes(outcome: Outcome, made: Assembled) -> list[str]:
     shared = {node.name: one.share for node in made.network.nodes for one in node.params.values() if one.share}
     if shared:
         notes.append(f"layers with a shared weight, stored once in the model: {', '.join(shared)}")
+    if inner := [value for value in made.outputs.values() if value in read]:
+        values = ", ".join(inner)
+        notes.append(
+            f"outputs that other layers read, too: {values}; `predict --value {inner[0]}` returns such a value"
+        )
     if extra:
         notes.append(f"unused values, which `predict` returns as well: {', '.join(extra)}")
     return notes
