@@ -132,7 +132,10 @@ def read_training(
     layers = tuple(dict.fromkeys(unsized.values()))
     provisional, checked = read_with(*_sized(unsized, dict.fromkeys(layers, UNKNOWN_SIZE)))
     if provisional is None or checked.failed:
-        return training, found
+        # Errors that are there without sizes, too, are not about sizes: absent ones are then not reported.
+        others = {(fault.code, fault.start) for fault in found.faults}
+        unrelated = all((fault.code, fault.start) in others for fault in checked.faults)
+        return (provisional, checked) if unrelated else (training, found)
     try:
         return read_with(*_sized(unsized, sizes(provisional, layers)))
     except ConfigError as error:

@@ -331,3 +331,10 @@ def test_validate_says_which_size_is_unknown(unsized, old, new, wanted):
     assert wanted in done.output
     assert str(10**6 + 3) not in done.output
     assert (done.exit_code == 0) == (not wanted)
+
+
+def test_an_error_elsewhere_is_not_about_sizes(unsized):
+    (unsized / "t.textproto").write_text(UNSIZED.replace("learning_rate", "lerning_rate"))
+    done = CliRunner().invoke(commands, ["validate", "t.textproto"])
+    assert "did you mean `learning_rate`?" in done.output
+    assert "needs its size" not in done.output

@@ -71,10 +71,11 @@ def attribute_hint(name: str, definition: Definition) -> tuple[str, str]:
     # Exact names of other frameworks before similar names.
     if equivalent := equivalent_attribute(name, known):
         return name_here(name, equivalent), equivalent
+    # Exact names of fields beside this block come before similar ones, too.
+    if definition.kind in registries and name in spec(definition.kind.capitalize()).fields:
+        return f"`{name}` belongs in the {definition.kind}, outside of `{definition.name} {{ }}`", ""
     if near := nearest(name, known):
         return f"did you mean `{near}`?", near
-    if name in spec("Layer").fields and definition.kind == "layer":
-        return f"`{name}` belongs in the layer, outside of `{definition.name} {{ }}`", ""
     return "available: " + ", ".join(definition.attributes) if known else "it has no attributes", ""
 
 
