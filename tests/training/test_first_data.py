@@ -254,6 +254,7 @@ def sizes_of(network):
 def test_sizes_that_a_file_lacks_are_the_numbers_of_words(unsized, capsys):
     report = pl.train("t.textproto")
     assert "note: sizes from the data: word 4, remark 5, label 3\n" in capsys.readouterr().err
+    assert CliRunner().invoke(commands, ["export", "t.textproto", "-o", "t.onnx"]).exit_code == 0
     # 3 words and 4 words, and one id each for those that the training lacks; 3 classes, which are always known.
     known = {"word": 4, "remark": 5, "label": 3}
     assert sizes_of(load_training(report.folder / "run" / "train.textproto").network) == known

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from paddle_layers.config import Network, load, load_training
+from paddle_layers.config import Network, load
 from paddle_layers.config.checking import is_training_file
+from paddle_layers.config.training_builder import resolve_training
 from paddle_layers.runtime import Net
-from paddle_layers.training.inference.input_data import load_trained, weights_file
+from paddle_layers.training.inference.input_data import load_trained, sizes_of_weights, weights_file
 from paddle_layers.training.inference.outputs import part_for, predicted, readings
 from paddle_layers.training.results.result_names import selected
 
@@ -77,7 +78,7 @@ def export_file(file: str, weights: str | None, target: Path, values: Sequence[s
         with Net(network) as net:
             net.load(weights)
             return export_onnx(net, target, values=values)
-    training = load_training(file, sources_needed=False)
+    training, _ = resolve_training(file, "export", sizes=sizes_of_weights(weights))
     trained = weights_file(training, weights)
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)
