@@ -90,10 +90,12 @@ def chosen(file: str, settings: Sequence[str], weights: str | None) -> str | Tra
     """The file, or its training with the overrides applied, for some trained weights. Raises `ConfigError`."""
     if not settings:
         return file
-    from paddle_layers.config.training_builder import resolve_training
+    from paddle_layers.config.files import read_file
+    from paddle_layers.config.trainingfiles import loads_training
     from paddle_layers.training.inference.input_data import sizes_of_weights
 
-    return resolve_training(file, "", settings=settings, sizes=sizes_of_weights(weights))[0]
+    sizes = sizes_of_weights(weights)
+    return loads_training(read_file(file), file, sources_needed=False, settings=settings, sizes=sizes)
 
 
 DEVICES = ("cpu", "cuda", "auto")

@@ -10,6 +10,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.config import loads_training
+from paddle_layers.config.binding import binder
 from paddle_layers.config.binding.expressions import ExpressionError, assignment, pieces
 from paddle_layers.config.conversion import read_message, written
 from paddle_layers.config.parameters import parameter_names, shared_names
@@ -72,6 +73,17 @@ def test_parameters_bear_the_path_and_are_trained() -> None:
         net.backward()
         assert {"y.wide.weight", "y.map.bias"} < set(net.parameters)
         assert np.any(net.parameters["y.wide.weight"].gradient)
+
+
+def test_sizes_of_data_layers_are_read_once_for_all_uses_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[Any] = []
+    found = binder.data_sizes
+    monkeypatch.setattr(binder, "data_sizes", lambda fields: calls.append(fields) or found(fields))
+    uses = "".join(f'layer {{ name: "y{at}" type: "b" input: "x" set: "w = 3" }}' for at in range(9))
+    block = """block { name: "b" input: "x" settings: "w" output: "f"
+        layer { name: "f" type: "fc" input: "x" set: "size = w" } }"""
+    pl.loads(f'layer {{ name: "x" type: "data" data {{ shape: 2 }} }} {block} {uses}')
+    assert len(calls) == 1
 
 
 def test_times_is_as_many_uses_in_a_row() -> None:

@@ -459,7 +459,7 @@ def main():
             for label, path, feeds, settings in files:
                 try:
                     counts.append(row(path, feeds, batch=options.batch, **settings))
-                except Exception as error:  # a traceback is a finding of this model, and the others follow
+                except Exception as error:  # any error of a model is its row of the table; the other models follow
                     counts.append(f"FAILED {type(error).__name__} {str(error)[:200]!r}")
                 print(f"{label:14} {counts[-1]}", flush=True)
     passed = sum(one.startswith("ok") for one in counts)

@@ -583,9 +583,9 @@ def test_states_whose_batch_is_the_second_axis_and_scalar_inputs(rate, tmp_path)
     for rows in (1, 3):
         x, state = numbers(rows, 4), numbers(2, rows, 3)
         expected = run_model(path, {"x": x, "state": state, "rate": np.array(rate)})
-        with imported.net(keep=[*imported.outputs.values()]) as net:
-            feeds = {"x": x, "state": np.moveaxis(state, 1, 0)}
-            as_python(lambda: net.forward(feeds, phase="test"))  # noqa: B023
+        feeds = {"x": x, "state": np.moveaxis(state, 1, 0)}
+        with imported.net() as net:
+            as_python(lambda net=net, feeds=feeds: net.forward(feeds, phase="test"))
             found = {name: net.value(value) for name, value in imported.outputs.items()}
             pl.export_onnx(net, tmp_path / "again.onnx", values=[*imported.outputs.values()])
         again = run_model(tmp_path / "again.onnx", feeds)
@@ -601,6 +601,7 @@ CONSTANTS = {
     "rate=0.5": "`--constant rate=0.5` does not fit the input, int64 of shape []",
     "x=1": "`--constant x=1` does not fit the input, float32 of shape ['N', 4]",
     "q=1": "`--constant q=1`: the inputs of the model are x, state, rate",
+    "rate=8000 rate=16000": "--constant is given twice for rate; remove one of them",
     "rate=high": "--constant rate=high: expected NAME=VALUE with a number, such as rate=16000",
 }
 
@@ -608,7 +609,8 @@ CONSTANTS = {
 @pytest.mark.parametrize("given", CONSTANTS)
 def test_values_of_scalar_inputs(given, tmp_path):
     path = recurrent(tmp_path / "m.onnx")
-    done = invoke("import", path, "-o", tmp_path / "out", *(("--constant", given) if given else ()))
+    options = [word for value in given.split() for word in ("--constant", value)]
+    done = invoke("import", path, "-o", tmp_path / "out", *options)
     assert CONSTANTS[given] in done.stderr
     assert (done.exit_code == 0) == (CONSTANTS[given] == "")
     assert "input rate: 16000 by --constant" in done.stdout or done.exit_code

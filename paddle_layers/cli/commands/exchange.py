@@ -92,7 +92,7 @@ def import_(
     for option in ["--no-verify"] * no_verify + ["--constant"] * bool(constants):
         if not onnx:
             raise click.UsageError(f"{option} is only for ONNX; remove it for {file}")
-    settings = {"constants": dict(map(_constant, constants)), "verify": not no_verify}
+    settings = {"constants": _once("--constant", map(_constant, constants)), "verify": not no_verify}
     found = _onnx(file, (weights, mean), given, settings) if onnx else _caffe(file, weights, mean, given)
     if output.is_dir() and not overwrite:
         for name in found.names:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from paddle_layers.define import Attributes, Definition, registries
@@ -80,8 +82,8 @@ class Binder:
         """Blocks of the current network."""
         self.within: BlockDefinition | None = None
         """The current block."""
-        self.network: Fields = []
-        """The fields of the current network."""
+        self.sizes: Callable[[], dict[str, int | None]] = dict
+        """The sizes of the data layers of the current network, which `set` reads outside of blocks."""
         self.strayed: dict[str, set[str]] = {}
         """Fields that are misplaced beside their block: they are reported there, not as missing."""
 
@@ -90,7 +92,8 @@ class Binder:
         bound = Bound(start)
         rest: list[Field] = []
         if header.name == "Network":
-            self.blocks, self.network = declared(fields), fields
+            # Once for all layers: a network may use a block a thousand times.
+            self.blocks, self.sizes = declared(fields), cache(lambda: data_sizes(fields))
         for field in fields:
             name = field[0]
             if name == BROKEN:
@@ -240,7 +243,7 @@ class Binder:
         """Add the assignments of `set` to the attribute block."""
         if not (given := bound.places.get("set", [])):
             return
-        sizes = data_sizes(self.network) if self.within is None else {}
+        sizes = self.sizes() if self.within is None else {}
         reads_size = given[0][1] == STRING and not sizes.keys().isdisjoint(NAME.findall(given[0][2]))
         if self.within is None and not isinstance(definition, BlockDefinition) and not reads_size:
             bound.broken = True

@@ -128,7 +128,8 @@ class Inference:
         code = CODES.get(error.code, "E209")
         notes = () if code == "E205" else size_notes(draft, error.input, producers, self.report)
         help_, data = input_hint(draft, error, types, producers)
-        if is_a(draft.definition, "data") and "needs its size" in error.message:
+        has_no_size = error.attribute == "size" and draft.setup is not None and draft.setup.attributes["size"] is None
+        if has_no_size and is_a(draft.definition, "data"):
             follow = f'`set: "size = {draft.name}"`'
             help_ = f"write it; `train` takes it from the words of its data if layers with the same size have {follow}"
         # One wrong declaration of a data layer fails in every layer that reads it, and has a single fix.
