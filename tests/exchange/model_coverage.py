@@ -324,7 +324,7 @@ def row(path, feeds, *, batch, **settings):
         return f"refused ({len(lines)}) " + " || ".join(line.strip()[:170] for line in lines[:3])
     session = onnxruntime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
     columns = []
-    with imported.net(keep=[*imported.outputs.values()]) as net:
+    with imported.net() as net:
         for rows in [batch] if batch else BATCHES:
             given = feeds(rows)
             if not isinstance(given, dict):
